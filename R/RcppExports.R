@@ -9,6 +9,22 @@ core_ask_rows <- function(ask) {
     .Call(`_bsvm_core_ask_rows`, ask)
 }
 
+core_new_moments <- function(columns) {
+    .Call(`_bsvm_core_new_moments`, columns)
+}
+
+core_add_moments <- function(moments, x, weights) {
+    invisible(.Call(`_bsvm_core_add_moments`, moments, x, weights))
+}
+
+core_moments_of <- function(x, weights) {
+    .Call(`_bsvm_core_moments_of`, x, weights)
+}
+
+core_read_moments <- function(moments) {
+    .Call(`_bsvm_core_read_moments`, moments)
+}
+
 core_diagnose <- function(draws, rows, kept, chains) {
     .Call(`_bsvm_core_diagnose`, draws, rows, kept, chains)
 }
@@ -37,8 +53,20 @@ core_hold_rows <- function(problem, model) {
     .Call(`_bsvm_core_hold_rows`, problem, model)
 }
 
+core_hold_shards <- function(problem, model, known, paths, first) {
+    .Call(`_bsvm_core_hold_shards`, problem, model, known, paths, first)
+}
+
 core_ask_held_rows <- function(rows, question) {
     .Call(`_bsvm_core_ask_held_rows`, rows, question)
+}
+
+core_heed_interrupts <- function(heed) {
+    invisible(.Call(`_bsvm_core_heed_interrupts`, heed))
+}
+
+core_checksum <- function(x) {
+    .Call(`_bsvm_core_checksum`, x)
 }
 
 core_integrated <- function(problem, model, points, depth, threads) {
@@ -171,22 +199,6 @@ core_shard_starts <- function(level_rows, p, lanes) {
 
 core_shard_rows <- function(problem, model, known, paths, beside) {
     .Call(`_bsvm_core_shard_rows`, problem, model, known, paths, beside)
-}
-
-core_new_moments <- function(columns) {
-    .Call(`_bsvm_core_new_moments`, columns)
-}
-
-core_add_moments <- function(moments, x, weights) {
-    invisible(.Call(`_bsvm_core_add_moments`, moments, x, weights))
-}
-
-core_moments_of <- function(x, weights) {
-    .Call(`_bsvm_core_moments_of`, x, weights)
-}
-
-core_read_moments <- function(moments) {
-    .Call(`_bsvm_core_read_moments`, moments)
 }
 
 core_sparse_cost <- function(sparse, n, dense) {

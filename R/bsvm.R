@@ -276,7 +276,7 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
   if (!is.null(source)) {
     given <- intersect(given_arguments, names(matched))
     return(fit_source(source, matched, call, parent.frame(),
-                      c(mget(frame_arguments), list(given = mget(given)))))
+                      c(mget(frame_arguments), list(given = mget(given), cluster = cluster))))
   }
   counts <- count_response(formula, data, likelihood)
   if (!is.null(counts)) {

@@ -20,7 +20,8 @@
 #' * `source`: rows that are read in chunks cannot be read, or chunks differ in their columns, types
 #'   or levels (see [bsvm_source()]);
 #' * `disk`: rows cannot be written to a folder, or have changed there since;
-#' * `cluster`: the process that holds the rows did not answer;
+#' * `cluster`: workers of `cluster` do not answer, or differ from this R session (see
+#'   [bsvm_cluster]);
 #' * `unsupported`: a combination that is not available, with alternatives that are;
 #' * `size`: more rows or cells than an integer can count or than fit in memory, or too many
 #'   inducing points of a Gaussian-process term;
@@ -43,6 +44,8 @@
 #' * `approximation`: an approximate fit is far from the exact posterior (see
 #'   [check_approximation()]);
 #' * `exact`: the response is fitted exactly, so that the scale of its residuals goes to zero;
+#' * `cluster`: workers of `cluster` were lost, and others took over their rows (see
+#'   [bsvm_cluster]);
 #' * `failure`: in a study by [holdout()] some fits, predictions or metrics failed;
 #' * `constant`: a penalised column does not vary;
 #' * `improper`: an inverse-Wishart distribution for missing predictors has too few degrees of

@@ -30,6 +30,9 @@
 #'   depend on the start, except with local optima: `engine_em()` with `alpha` below 1, and priors
 #'   that select variables. Only the mean is carried over, not covariance, variances or group
 #'   effects, so that `start` saves few iterations, if any.
+#' @param timeout With `cluster`: after how many seconds without an answer a worker is given up, a
+#'   positive number. `NULL` (default) chooses it by the size of the rows, and then by how long
+#'   earlier iterations took (see [bsvm_cluster]).
 #' @return An object of class `bsvm_control`.
 #' @section Errors: `bsvm_error_argument` for an invalid value.
 #' @examples
@@ -42,13 +45,14 @@
 #' update(fit, prior = prior_ridge(variance = 1), control = bsvm_control(start = fit))
 #' @export
 bsvm_control <- function(threads = 1L, tol = 1e-10, max_passes = 2000L, verbose = NULL,
-                         start = NULL) {
+                         start = NULL, timeout = NULL) {
   structure(
     list(threads = check_count(threads, "threads"),
          tol = check_positive(tol, "tol"),
          max_passes = check_passes(max_passes),
          verbose = check_verbose(verbose),
-         start = check_start(start)),
+         start = check_start(start),
+         timeout = if (!is.null(timeout)) check_positive(timeout, "timeout")),
     class = "bsvm_control"
   )
 }
@@ -58,7 +62,8 @@ bsvm_control <- function(threads = 1L, tol = 1e-10, max_passes = 2000L, verbose 
 print.bsvm_control <- function(x, ...) {
   cat("Control: threads ", x$threads, ", tol ", x$tol, ", max_passes ", x$max_passes,
       ", verbose ", if (is.null(x$verbose)) "NULL" else x$verbose,
-      if (!is.null(x$start)) ", start given", "\n", sep = "")
+      if (!is.null(x$start)) ", start given",
+      if (!is.null(x$timeout)) c(", timeout ", x$timeout), "\n", sep = "")
   invisible(x)
 }
 

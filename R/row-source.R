@@ -41,7 +41,8 @@ check_cluster <- function(cluster) {
   }, TRUE)
   if (is.null(cluster) || any(known)) return(cluster)
   abort("argument", "`cluster` must be NULL, for rows in this R session; found ",
-        describe(cluster), ".")
+        describe(cluster), ".",
+        if (inherits(cluster, "cluster")) " A cluster needs `data = bsvm_source()`.")
 }
 
 # Calls fit(problem, rows) with what the core's functions take.

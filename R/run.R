@@ -315,7 +315,7 @@ core_words <- list(
   prior = c("prior", "`prior`"), parameters = c("prior", "`prior`"),
   likelihood = c("unsupported", "`likelihood`"), engine = c("unsupported", "`engine`"),
   missing = c("missing", "`missing`"), sparse = c("group", "the grouping factors"),
-  cluster = c("unsupported", "`cluster`")
+  cluster = c("unsupported", "`cluster`"), shards = c("disk", "the rows on disk")
 )
 
 resignal_invalid <- function(e) {

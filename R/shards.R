@@ -293,7 +293,8 @@ with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
                 n = cluster$n, n_groups = cluster$n_groups)
   own <- list(center = problem$center, scale = problem$scale, intercept = cluster$intercept,
               slopes = cluster$slopes)
-  rows <- core_shard_rows(own, spec$model, known, cluster$paths,
-                          file.path(cluster$folder, "state-"))
+  rows <- if (is.null(cluster$team)) {
+    core_shard_rows(own, spec$model, known, cluster$paths, file.path(cluster$folder, "state-"))
+  } else ask_rows_of_team(cluster$team, cluster, own, spec$model, known)
   fit(known, rows)
 }

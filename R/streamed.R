@@ -11,21 +11,26 @@
 # From there on it is a fit like others, whose `cluster` are the shards. The fit keeps no row.
 fit_source <- function(source, written, call, from, arguments) {
   refuse_streamed(written, arguments)
+  cluster <- check_source_cluster(arguments$cluster)
+  team <- if (!is.null(cluster)) open_team(cluster, arguments$control)
+  if (!is.null(team)) on.exit(close_team(team))
   written <- passed_on(written, call, names_alone(source), from)
   parts <- parse_formula(arguments$formula, names_alone(source))
   given <- as.list(written)[c("weights", "offset")]
   spill <- spill_variables(source, parts, given, arguments$control$verbose)
-  on.exit(drop_spill(spill))
+  on.exit(drop_spill(spill), add = TRUE)
   frame <- streamed_frame(spill, parts, arguments)
   shards <- write_shards(spill, frame, given, arguments)
   on.exit(drop_shards(shards), add = TRUE)
   drop_spill(spill)
+  shards$team <- team
   tell_plan(shards, arguments$control$verbose)
   frame <- with_sample(frame, shards)
   spec <- bsvm_spec(frame, arguments$prior, arguments$likelihood, arguments$engine,
                     arguments$standardize)
   fit <- new_bsvm(frame, spec, bsvm_run(spec, arguments$control), call, arguments$control, NULL,
                   arguments$given)
+  if (!is.null(team)) tell_lost(team)
   without_rows(fit, shards)
 }
 
@@ -39,7 +44,6 @@ refuse_streamed <- function(written, arguments) {
   if (!is.null(written$missing) && models_missing(as_missing(arguments$missing, FALSE))) {
     refuse("models of missing predictors. Use `na.action = na.omit`, or a data frame.")
   }
-  if (!is.null(written$cluster)) refuse("`cluster`.")
   if (identical(as_na_action(arguments$na.action), stats::na.exclude)) {
     refuse("`na.exclude`, since the fit keeps no rows. Use `na.action = na.omit`.")
   }

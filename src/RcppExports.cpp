@@ -34,6 +34,48 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_new_moments
+Rcpp::RObject core_new_moments(int columns);
+RcppExport SEXP _bsvm_core_new_moments(SEXP columnsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type columns(columnsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_new_moments(columns));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_add_moments
+void core_add_moments(SEXP moments, Rcpp::NumericMatrix x, SEXP weights);
+RcppExport SEXP _bsvm_core_add_moments(SEXP momentsSEXP, SEXP xSEXP, SEXP weightsSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type moments(momentsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    core_add_moments(moments, x, weights);
+    return R_NilValue;
+END_RCPP
+}
+// core_moments_of
+Rcpp::List core_moments_of(Rcpp::NumericVector x, SEXP weights);
+RcppExport SEXP _bsvm_core_moments_of(SEXP xSEXP, SEXP weightsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_moments_of(x, weights));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_read_moments
+Rcpp::List core_read_moments(SEXP moments);
+RcppExport SEXP _bsvm_core_read_moments(SEXP momentsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type moments(momentsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_read_moments(moments));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_diagnose
 Rcpp::NumericMatrix core_diagnose(Rcpp::NumericVector draws, int rows, int kept, int chains);
 RcppExport SEXP _bsvm_core_diagnose(SEXP drawsSEXP, SEXP rowsSEXP, SEXP keptSEXP, SEXP chainsSEXP) {
@@ -119,6 +161,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_hold_shards
+Rcpp::RObject core_hold_shards(Rcpp::List problem, Rcpp::List model, Rcpp::List known, std::vector<std::string> paths, double first);
+RcppExport SEXP _bsvm_core_hold_shards(SEXP problemSEXP, SEXP modelSEXP, SEXP knownSEXP, SEXP pathsSEXP, SEXP firstSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type paths(pathsSEXP);
+    Rcpp::traits::input_parameter< double >::type first(firstSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hold_shards(problem, model, known, paths, first));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_ask_held_rows
 Rcpp::RObject core_ask_held_rows(SEXP rows, Rcpp::List question);
 RcppExport SEXP _bsvm_core_ask_held_rows(SEXP rowsSEXP, SEXP questionSEXP) {
@@ -127,6 +183,25 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type question(questionSEXP);
     rcpp_result_gen = Rcpp::wrap(core_ask_held_rows(rows, question));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_heed_interrupts
+void core_heed_interrupts(bool heed);
+RcppExport SEXP _bsvm_core_heed_interrupts(SEXP heedSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< bool >::type heed(heedSEXP);
+    core_heed_interrupts(heed);
+    return R_NilValue;
+END_RCPP
+}
+// core_checksum
+std::string core_checksum(Rcpp::NumericVector x);
+RcppExport SEXP _bsvm_core_checksum(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_checksum(x));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -549,48 +624,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_new_moments
-Rcpp::RObject core_new_moments(int columns);
-RcppExport SEXP _bsvm_core_new_moments(SEXP columnsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type columns(columnsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_new_moments(columns));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_add_moments
-void core_add_moments(SEXP moments, Rcpp::NumericMatrix x, SEXP weights);
-RcppExport SEXP _bsvm_core_add_moments(SEXP momentsSEXP, SEXP xSEXP, SEXP weightsSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type moments(momentsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type x(xSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
-    core_add_moments(moments, x, weights);
-    return R_NilValue;
-END_RCPP
-}
-// core_moments_of
-Rcpp::List core_moments_of(Rcpp::NumericVector x, SEXP weights);
-RcppExport SEXP _bsvm_core_moments_of(SEXP xSEXP, SEXP weightsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type x(xSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_moments_of(x, weights));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_read_moments
-Rcpp::List core_read_moments(SEXP moments);
-RcppExport SEXP _bsvm_core_read_moments(SEXP momentsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type moments(momentsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_read_moments(moments));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_sparse_cost
 double core_sparse_cost(Rcpp::List sparse, int n, int dense);
 RcppExport SEXP _bsvm_core_sparse_cost(SEXP sparseSEXP, SEXP nSEXP, SEXP denseSEXP) {
@@ -607,6 +640,10 @@ END_RCPP
 static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_approximate", (DL_FUNC) &_bsvm_core_approximate, 4},
     {"_bsvm_core_ask_rows", (DL_FUNC) &_bsvm_core_ask_rows, 1},
+    {"_bsvm_core_new_moments", (DL_FUNC) &_bsvm_core_new_moments, 1},
+    {"_bsvm_core_add_moments", (DL_FUNC) &_bsvm_core_add_moments, 3},
+    {"_bsvm_core_moments_of", (DL_FUNC) &_bsvm_core_moments_of, 2},
+    {"_bsvm_core_read_moments", (DL_FUNC) &_bsvm_core_read_moments, 1},
     {"_bsvm_core_diagnose", (DL_FUNC) &_bsvm_core_diagnose, 4},
     {"_bsvm_core_estimate", (DL_FUNC) &_bsvm_core_estimate, 3},
     {"_bsvm_core_factor_model", (DL_FUNC) &_bsvm_core_factor_model, 3},
@@ -614,7 +651,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_factor_vb", (DL_FUNC) &_bsvm_core_factor_vb, 3},
     {"_bsvm_core_fit", (DL_FUNC) &_bsvm_core_fit, 4},
     {"_bsvm_core_hold_rows", (DL_FUNC) &_bsvm_core_hold_rows, 2},
+    {"_bsvm_core_hold_shards", (DL_FUNC) &_bsvm_core_hold_shards, 5},
     {"_bsvm_core_ask_held_rows", (DL_FUNC) &_bsvm_core_ask_held_rows, 2},
+    {"_bsvm_core_heed_interrupts", (DL_FUNC) &_bsvm_core_heed_interrupts, 1},
+    {"_bsvm_core_checksum", (DL_FUNC) &_bsvm_core_checksum, 1},
     {"_bsvm_core_integrated", (DL_FUNC) &_bsvm_core_integrated, 5},
     {"_bsvm_core_integrated_terms", (DL_FUNC) &_bsvm_core_integrated_terms, 5},
     {"_bsvm_core_effect_quantiles", (DL_FUNC) &_bsvm_core_effect_quantiles, 6},
@@ -648,10 +688,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_shard_size", (DL_FUNC) &_bsvm_core_shard_size, 2},
     {"_bsvm_core_shard_starts", (DL_FUNC) &_bsvm_core_shard_starts, 3},
     {"_bsvm_core_shard_rows", (DL_FUNC) &_bsvm_core_shard_rows, 5},
-    {"_bsvm_core_new_moments", (DL_FUNC) &_bsvm_core_new_moments, 1},
-    {"_bsvm_core_add_moments", (DL_FUNC) &_bsvm_core_add_moments, 3},
-    {"_bsvm_core_moments_of", (DL_FUNC) &_bsvm_core_moments_of, 2},
-    {"_bsvm_core_read_moments", (DL_FUNC) &_bsvm_core_read_moments, 1},
     {"_bsvm_core_sparse_cost", (DL_FUNC) &_bsvm_core_sparse_cost, 3},
     {NULL, NULL, 0}
 };

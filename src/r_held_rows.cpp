@@ -1,8 +1,13 @@
 // A problem that is kept from call to call, with its row sources. Where the rows are, it answers the
 // questions of r_ask_rows.cpp.
+#include <csignal>
+#include <filesystem>
+
+#include "core/base/checksum.hpp"
 #include "core/coefficients/coefficients.hpp"
 #include "r_convert.h"
 #include "r_host.h"
+#include "r_shards.h"
 
 using Rcpp::_;
 using Rcpp::as;
@@ -12,21 +17,38 @@ using Rcpp::RObject;
 
 namespace {
 
+// How the host of this process stops a pass; so does whoever makes the file `stop`.
+class WatchedHost : public bsvm::Host {
+ public:
+  WatchedHost(bsvm::Host& host, const List& question) : host_(host) {
+    if (question.containsElementNamed("stop")) stop_ = as<std::string>(question["stop"]);
+  }
+
+  bool interrupted() override {
+    if (host_.interrupted()) return true;
+    const auto now = std::chrono::steady_clock::now();
+    if (stop_.empty() || now - asked_ < std::chrono::milliseconds(50)) return false;
+    asked_ = now;
+    std::error_code ignored;
+    return std::filesystem::exists(std::filesystem::u8path(stop_), ignored);
+  }
+
+ private:
+  bsvm::Host& host_;
+  std::string stop_;
+  std::chrono::steady_clock::time_point asked_;
+};
+
 class HeldRows {
  public:
-  HeldRows(const List& problem, const List& model)
-      : kept_(List::create(problem, model)), problem_(to_problem(problem, model)),
-        side_(problem_) {
-    if (problem_.sparse.columns > 0 || problem_.latent->any())
-      throw bsvm::InvalidInput("cluster", "Sparse columns, several grouping factors and missing "
-                                          "predictors need all rows in one process.");
-  }
+  virtual ~HeldRows() = default;
 
   RObject answer(const List& question, bsvm::Host& host) {
     const std::string what = as<std::string>(question["what"]);
     if (what == "units") return RObject(units());
     if (what == "open") return RObject(Rcpp::wrap(open(question)));
     bsvm::RowSource& source = source_of(question);
+    source.ask(use_of(question));
     if (what == "sums") return RObject(sums(source, question, host));
     if (what == "settle") return RObject(settle(source, question));
     if (what == "groups") return RObject(groups(source.groups()));
@@ -36,21 +58,34 @@ class HeldRows {
     return RObject();
   }
 
+ protected:
+  // Is called first, with what stays where it is.
+  void start(const bsvm::Problem& problem) {
+    problem_ = &problem;
+    side_ = std::make_unique<bsvm::Coefficients>(problem);
+  }
+  // ... and last, while it is there.
+  void finish() {
+    sources_.clear();
+    side_.reset();
+  }
+  virtual std::unique_ptr<bsvm::RowSource> make(bsvm::Use use, int threads) = 0;
+  virtual void turn(bsvm::RowSource&, const List& /*question*/) {}
+
  private:
   static bsvm::Use use_of(const List& question) {
     return static_cast<bsvm::Use>(as<int>(question["use"]));
   }
 
   List units() const {
-    const bsvm::Vec group = problem_.multipliers ? problem_.multipliers->unit() : bsvm::Vec();
-    return List::create(_["units"] = to_numeric(dense_units(problem_)),
+    const bsvm::Vec group = problem_->multipliers ? problem_->multipliers->unit() : bsvm::Vec();
+    return List::create(_["units"] = to_numeric(dense_units(*problem_)),
                         _["group_units"] = to_numeric(group));
   }
 
   // The number of a new source.
   int open(const List& question) {
-    sources_.push_back(
-        bsvm::make_source(problem_, use_of(question), to_count(question, "threads", 1)));
+    sources_.push_back(make(use_of(question), to_count(question, "threads", 1)));
     return static_cast<int>(sources_.size()) - 1;
   }
 
@@ -58,11 +93,12 @@ class HeldRows {
     const int number = to_count(question, "source");
     if (number >= static_cast<int>(sources_.size()))
       throw bsvm::InvalidInput("cluster", "There is no such source.");
+    turn(*sources_[number], question);
     return *sources_[number];
   }
 
   bsvm::State state_of(const List& question) const {
-    bsvm::State out(side_.layout());
+    bsvm::State out(side_->layout());
     const NumericVector x = question["state"];
     if (x.size() != out.x.size())
       throw bsvm::InvalidInput("cluster", "The state is not of the size of this model.");
@@ -71,8 +107,7 @@ class HeldRows {
   }
 
   NumericVector sums(bsvm::RowSource& source, const List& question, bsvm::Host& host) const {
-    bsvm::RowSums out(side_.layout());
-    source.ask(use_of(question));
+    bsvm::RowSums out(side_->layout());
     source.sums(state_of(question), out, host);
     return to_numeric(out.x);
   }
@@ -90,10 +125,55 @@ class HeldRows {
                         _["regression"] = matrix(of.regression));
   }
 
+  const bsvm::Problem* problem_ = nullptr;
+  std::unique_ptr<bsvm::Coefficients> side_;
+  std::vector<std::unique_ptr<bsvm::RowSource>> sources_;
+};
+
+class HeldInMemory : public HeldRows {
+ public:
+  HeldInMemory(const List& problem, const List& model)
+      : kept_(List::create(problem, model)), problem_(to_problem(problem, model)) {
+    if (problem_.sparse.columns > 0 || problem_.latent->any())
+      throw bsvm::InvalidInput("cluster", "Sparse columns, several grouping factors and missing "
+                                          "predictors need all rows in one process.");
+    start(problem_);
+  }
+  ~HeldInMemory() override { finish(); }
+
+ private:
+  std::unique_ptr<bsvm::RowSource> make(bsvm::Use use, int threads) override {
+    return bsvm::make_source(problem_, use, threads);
+  }
+
   List kept_;  // what the problem looks at
   bsvm::Problem problem_;
-  bsvm::Coefficients side_;
-  std::vector<std::unique_ptr<bsvm::RowSource>> sources_;
+};
+
+// Shards first, first + 1, ... of all. What is known of their levels is in the files that a question
+// names, `from` and `to`, so that another process can go on with them.
+class HeldShards : public HeldRows {
+ public:
+  HeldShards(const List& problem, const List& model, const List& known,
+             std::vector<std::string> paths, bsvm::Index first)
+      : view_(to_shard_problem(problem, model, known)), paths_(std::move(paths)), first_(first) {
+    start(view_->problem);
+  }
+  ~HeldShards() override { finish(); }
+
+ private:
+  std::unique_ptr<bsvm::RowSource> make(bsvm::Use use, int threads) override {
+    return std::make_unique<bsvm::ShardSource>(*view_, paths_, "", use, threads);
+  }
+
+  void turn(bsvm::RowSource& source, const List& question) override {
+    static_cast<bsvm::ShardSource&>(source).turn(as<std::string>(question["from"]),
+                                                 as<std::string>(question["to"]), first_);
+  }
+
+  std::shared_ptr<bsvm::ShardProblem> view_;
+  std::vector<std::string> paths_;
+  bsvm::Index first_;
 };
 
 }  // namespace
@@ -102,13 +182,48 @@ class HeldRows {
 // [[Rcpp::export(rng = false)]]
 Rcpp::RObject core_hold_rows(Rcpp::List problem, Rcpp::List model) {
   return with_core_errors(
-      [&] { return RObject(Rcpp::XPtr<HeldRows>(new HeldRows(problem, model))); });
+      [&] { return RObject(Rcpp::XPtr<HeldRows>(new HeldInMemory(problem, model))); });
+}
+
+// The same of rows in files, as core_shard_rows() has them; `first`: the number of the first file
+// among all of the fit.
+// [[Rcpp::export(rng = false)]]
+Rcpp::RObject core_hold_shards(Rcpp::List problem, Rcpp::List model, Rcpp::List known,
+                               std::vector<std::string> paths, double first) {
+  return with_core_errors([&] {
+    return RObject(Rcpp::XPtr<HeldRows>(
+        new HeldShards(problem, model, known, paths, static_cast<bsvm::Index>(first))));
+  });
 }
 
 // What they answer to a question (R/row-source.R).
 // [[Rcpp::export(rng = false)]]
 Rcpp::RObject core_ask_held_rows(SEXP rows, Rcpp::List question) {
   return with_host(R_NilValue, [&](RHost& host) {
-    return Rcpp::XPtr<HeldRows>(rows)->answer(question, host);
+    WatchedHost watched(host, question);
+    return Rcpp::XPtr<HeldRows>(rows)->answer(question, watched);
   });
+}
+
+// Ctrl-C in a terminal comes to all processes that were started from it. One that answers questions
+// of another heeds it no more until it is released: the asker decides what becomes of the work.
+// [[Rcpp::export(rng = false)]]
+void core_heed_interrupts(bool heed) {
+  static void (*heeding)(int) = SIG_IGN;
+  if (heed) {
+    if (heeding != SIG_IGN) std::signal(SIGINT, heeding);
+    heeding = SIG_IGN;
+    return;
+  }
+  const auto before = std::signal(SIGINT, SIG_IGN);
+  if (before != SIG_IGN && before != SIG_ERR) heeding = before;
+}
+
+// Of doubles on their way from one process to another.
+// [[Rcpp::export(rng = false)]]
+std::string core_checksum(Rcpp::NumericVector x) {
+  std::ostringstream out;
+  out << std::hex
+      << bsvm::checksum_of(x.begin(), sizeof(double) * static_cast<std::size_t>(x.size()));
+  return out.str();
 }

@@ -1,9 +1,8 @@
 // Rows in files: written from R's vectors, and read by the core alone (core/rows/shards).
 #include <memory>
 
-#include "core/data/column_moments.hpp"
-#include "core/rows/shards/shard_source.hpp"
 #include "r_convert.h"
+#include "r_shards.h"
 
 using Rcpp::_;
 using Rcpp::as;
@@ -32,7 +31,8 @@ bsvm::Vec last_of(const List& list, const char* name, bsvm::Index columns) {
   return to_vec(all).tail(columns);
 }
 
-// known: the problem as the engine has it, with the units of all rows.
+}  // namespace
+
 std::shared_ptr<bsvm::ShardProblem> to_shard_problem(const List& problem, const List& model,
                                                      const List& known) {
   auto out = std::make_shared<bsvm::ShardProblem>();
@@ -56,25 +56,6 @@ std::shared_ptr<bsvm::ShardProblem> to_shard_problem(const List& problem, const 
   rows.multipliers.reset(out->slopes);
   return out;
 }
-
-const double* weights_of(SEXP weights, R_xlen_t rows) {
-  if (Rf_isNull(weights)) return nullptr;
-  if (TYPEOF(weights) != REALSXP || Rf_xlength(weights) != rows)
-    throw bsvm::InvalidInput("weights", "'weights' must be doubles, one a row.");
-  return REAL(weights);
-}
-
-List moments_list(const bsvm::ColumnMoments& moments) {
-  const auto sums = moments.sums();
-  bsvm::Mat bounds(2, sums.least.size());
-  bounds.row(0) = sums.least;
-  bounds.row(1) = sums.most;
-  return List::create(_["weight"] = sums.weight, _["mean"] = to_numeric(sums.mean),
-                      _["squares"] = to_numeric(sums.squares),
-                      _["bounds"] = to_array(bounds, {2, bounds.cols()}));
-}
-
-}  // namespace
 
 // The powers of two that bring columns between these bounds (2, columns) near one.
 // [[Rcpp::export(rng = false)]]
@@ -162,35 +143,4 @@ Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List k
     };
     return Rcpp::RObject(Rcpp::XPtr<RowsMaker>(new RowsMaker(make)));
   });
-}
-
-// Moments of columns whose rows come in parts: a pointer, to which they are added.
-// [[Rcpp::export(rng = false)]]
-Rcpp::RObject core_new_moments(int columns) {
-  return Rcpp::RObject(Rcpp::XPtr<bsvm::ColumnMoments>(new bsvm::ColumnMoments(columns)));
-}
-
-// [[Rcpp::export(rng = false)]]
-void core_add_moments(SEXP moments, Rcpp::NumericMatrix x, SEXP weights) {
-  with_core_errors([&] {
-    Rcpp::XPtr<bsvm::ColumnMoments>(moments)->add(x.begin(), x.nrow(),
-                                                  weights_of(weights, x.nrow()));
-    return 0;
-  });
-}
-
-// The same at once, of one column.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List core_moments_of(Rcpp::NumericVector x, SEXP weights) {
-  return with_core_errors([&] {
-    bsvm::ColumnMoments moments(1);
-    moments.add(x.begin(), x.size(), weights_of(weights, x.size()));
-    return moments_list(moments);
-  });
-}
-
-// list(weight, mean, squares, bounds), the last (2, columns).
-// [[Rcpp::export(rng = false)]]
-Rcpp::List core_read_moments(SEXP moments) {
-  return moments_list(*Rcpp::XPtr<bsvm::ColumnMoments>(moments));
 }

@@ -250,6 +250,49 @@ TEST_CASE("files of states go with their source, and are not taken if they were 
   CHECK(files() == before);
 }
 
+TEST_CASE("another source goes on with a part of the shards from the files of states it is told of") {
+  const Data data = large_data(1, 900);
+  Shards shards(data, 1);
+  REQUIRE(shards.paths.size() > 5);
+  const Coefficients side(shards.view.problem);
+  const State state = side.start(Vec());
+  const auto file = [&](const std::string& name) { return shards.folder().file(name); };
+  Host host;
+  const auto part = [&](Index first, Index last) {
+    const auto start = shards.paths.begin();
+    return ShardSource(shards.view, std::vector<std::string>(start + first, start + last), "",
+                       Use::augmented, 1);
+  };
+  const Index all = std::min<Index>(7, static_cast<Index>(shards.paths.size()));
+  ShardSource whole = part(0, all);
+  RowSums sums(side.layout()), left(side.layout()), right(side.layout());
+  whole.sums(state, sums, host);
+  const Mat settled = whole.settle(state, Settle::advance, 0);
+  {
+    ShardSource one = part(0, 4), two = part(4, all);
+    one.turn("", file("a-"), 10);
+    two.turn("", file("a-"), 14);
+    one.sums(state, left, host);
+    two.sums(state, right, host);
+    left += right;
+    CHECK(same_bits(left.x, sums.x));
+  }
+  const std::vector<char> before = bytes_of(file("a-14"));
+  for (int again = 0; again < 2; ++again) {  // a question that is asked twice
+    ShardSource one = part(0, 4), two = part(4, all);
+    one.turn(file("a-"), file("b-"), 10);
+    two.turn(file("a-"), "", 14);
+    const Mat total = one.settle(state, Settle::advance, 0) + two.settle(state, Settle::advance, 0);
+    CHECK(total(0, 0) == settled(0, 0));
+  }
+  CHECK(bytes_of(file("a-14")) == before);
+  CHECK(fs::exists(file("b-13")));
+  CHECK_FALSE(fs::exists(file("b-14")));
+  ShardSource lost = part(0, 4);
+  lost.turn(file("c-"), file("d-"), 10);
+  CHECK_THROWS_AS(lost.keep(), InvalidInput);
+}
+
 TEST_CASE("a file that is cut, changed, absent or of another version is no shard") {
   const Data data = large_data(1, 900);
   Shards shards(data, 2);

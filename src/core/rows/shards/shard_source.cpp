@@ -59,7 +59,7 @@ void ShardSource::work_on(Index shard, const ShardRows& rows, const Work& work) 
   view_.look_at(rows);
   MemorySource source(view_.problem, opened_, threads_, 0);
   source.ask(use_);
-  if (states_->has(shard)) source.restore(states_->load(shard));
+  if (has_states() && states_->has(shard)) source.restore(states_->load(shard));
   work(shard, source);
   if (has_states()) states_->store(shard, source.kept());
 }

@@ -35,6 +35,9 @@ class ShardSource : public RowSource {
               int threads, Index most_in_memory = Index{1} << 25);
 
   void ask(Use use) override { use_ = use; }
+  void turn(std::string from, std::string to, Index first) {  // ShardStates
+    states_->turn(std::move(from), std::move(to), first);
+  }
   void sums(const State& state, RowSums& out, Host& host) override;
   bool explains() const override { return true; }
   Mat settle(const State& state, Settle how, double change) override;

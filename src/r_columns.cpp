@@ -1,0 +1,58 @@
+// Means, sums of squares and bounds of columns.
+#include "core/data/column_moments.hpp"
+#include "r_convert.h"
+
+using Rcpp::_;
+using Rcpp::List;
+
+namespace {
+
+const double* weights_of(SEXP weights, R_xlen_t rows) {
+  if (Rf_isNull(weights)) return nullptr;
+  if (TYPEOF(weights) != REALSXP || Rf_xlength(weights) != rows)
+    throw bsvm::InvalidInput("weights", "'weights' must be doubles, one a row.");
+  return REAL(weights);
+}
+
+List moments_list(const bsvm::ColumnMoments& moments) {
+  const auto sums = moments.sums();
+  bsvm::Mat bounds(2, sums.least.size());
+  bounds.row(0) = sums.least;
+  bounds.row(1) = sums.most;
+  return List::create(_["weight"] = sums.weight, _["mean"] = to_numeric(sums.mean),
+                      _["squares"] = to_numeric(sums.squares),
+                      _["bounds"] = to_array(bounds, {2, bounds.cols()}));
+}
+
+}  // namespace
+
+// Moments of columns whose rows come in parts: a pointer, to which they are added.
+// [[Rcpp::export(rng = false)]]
+Rcpp::RObject core_new_moments(int columns) {
+  return Rcpp::RObject(Rcpp::XPtr<bsvm::ColumnMoments>(new bsvm::ColumnMoments(columns)));
+}
+
+// [[Rcpp::export(rng = false)]]
+void core_add_moments(SEXP moments, Rcpp::NumericMatrix x, SEXP weights) {
+  with_core_errors([&] {
+    Rcpp::XPtr<bsvm::ColumnMoments>(moments)->add(x.begin(), x.nrow(),
+                                                  weights_of(weights, x.nrow()));
+    return 0;
+  });
+}
+
+// The same at once, of one column.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_moments_of(Rcpp::NumericVector x, SEXP weights) {
+  return with_core_errors([&] {
+    bsvm::ColumnMoments moments(1);
+    moments.add(x.begin(), x.size(), weights_of(weights, x.size()));
+    return moments_list(moments);
+  });
+}
+
+// list(weight, mean, squares, bounds), the last (2, columns).
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_read_moments(SEXP moments) {
+  return moments_list(*Rcpp::XPtr<bsvm::ColumnMoments>(moments));
+}
