@@ -11,6 +11,9 @@ visits$relapse <- rbinom(n, 1, plogis(0.03 * (visits$age - 50) - 0.8 * visits$do
 files <- file.path(tempdir(), sprintf("visits-%d.rds", 1:5))
 for (k in 1:5) saveRDS(visits[rep(1:5, each = n / 5) == k, ], files[k])
 
+# So few rows would be a single file, for one worker.
+size <- bsvm:::core_shard_size
+utils::assignInNamespace("core_shard_size", function(p, numbers) size(p, 2^23), "bsvm")
 all_true <- TRUE
 
 result <- function(fit) list(fit$posterior, fit$trace, coef(fit))
@@ -20,43 +23,52 @@ say <- function(case, ..., right) {
   all_true <<- all_true && right
 }
 
-started <- proc.time()[["elapsed"]]
 here <- bsvm(relapse ~ age + dose + sex + (1 | clinic), data = files)
-alone <- proc.time()[["elapsed"]] - started
 source("slurm-fit.R", echo = TRUE, max.deparse.length = Inf)
 same <- identical(result(fit), result(here))
 say("workers of srun", if (same) "identical", right = same)
 
-# `signal` goes to the steps of these workers in the middle of a fit.
-disturbed <- function(case, signal, workers, timeout = NULL) {
+# A fit with more iterations: its result and seconds.
+long_fit <- function(cluster = NULL, timeout = NULL) {
+  warned <- ""
+  started <- proc.time()[["elapsed"]]
+  found <- tryCatch(withCallingHandlers(
+    bsvm(relapse ~ age + dose + sex + (1 | clinic), data = files, cluster = cluster,
+         control = bsvm_control(tol = 1e-300, max_passes = 60, timeout = timeout, verbose = FALSE)),
+    bsvm_warning_convergence = function(w) tryInvokeRestart("muffleWarning"),
+    bsvm_warning_cluster = function(w) {
+      warned <<- conditionMessage(w)
+      tryInvokeRestart("muffleWarning")
+    }), bsvm_error_cluster = identity)
+  failed <- inherits(found, "error")
+  list(result = if (!failed) result(found), class = class(found)[1L],
+       told = if (failed) conditionMessage(found) else warned,
+       seconds = proc.time()[["elapsed"]] - started)
+}
+
+alone <- long_fit()
+
+# `scancel` of the steps of these workers in the middle of it.
+cancelled <- function(case, workers, options = "", timeout = NULL) {
   cluster <- parallel::makePSOCKcluster(hosts, master = "127.0.0.1", rshcmd = "./srsh")
   on.exit(for (node in cluster) try(close(node$con), silent = TRUE))
   steps <- unlist(parallel::clusterCall(cluster, function() {
     paste(Sys.getenv(c("SLURM_JOB_ID", "SLURM_STEP_ID")), collapse = ".")
   }))
-  system(paste0("(sleep ", alone / 2, "; scancel --signal=", signal, " ",
-                paste(steps[workers], collapse = " "), ") >/dev/null 2>&1"), wait = FALSE)
-  started <- proc.time()[["elapsed"]]
-  warned <- ""
-  found <- tryCatch(withCallingHandlers(
-    bsvm(relapse ~ age + dose + sex + (1 | clinic), data = files, cluster = cluster,
-         control = bsvm_control(timeout = timeout)),
-    bsvm_warning_cluster = function(w) {
-      warned <<- conditionMessage(w)
-      tryInvokeRestart("muffleWarning")
-    }), bsvm_error_cluster = identity)
-  seconds <- proc.time()[["elapsed"]] - started
-  system(paste("scancel --signal=KILL", paste(steps, collapse = " "), ">/dev/null 2>&1"))
-  failed <- inherits(found, "error")
-  same <- !failed && identical(result(found), result(here))
-  told <- if (failed) conditionMessage(found) else warned
-  say(case, if (same) "identical" else class(found)[1L], ", ", round(seconds, 1), " s (", round(alone, 1),
-      " s without a cluster): ", told,
-      right = nzchar(told) && seconds < 2.5 * alone + 10 && (failed || same))
+  cancel <- function(options, steps) paste(c("scancel", options, steps), collapse = " ")
+  system(paste0("(sleep ", alone$seconds / 3, "; ", cancel(options, steps[workers]),
+                ") >/dev/null 2>&1"), wait = FALSE)
+  found <- long_fit(cluster, timeout)
+  system(paste(cancel("--signal=KILL", steps), ">/dev/null 2>&1"))
+  same <- identical(found$result, alone$result)
+  say(case, if (same) "identical" else found$class, ", ", round(found$seconds, 1), " s (",
+      round(alone$seconds, 1), " s without a cluster). ", found$told,
+      right = nzchar(found$told) && (same || is.null(found$result)) &&
+        found$seconds < 2 * alone$seconds + 10)
 }
 
-disturbed("one worker cancelled", "TERM", 1)
-disturbed("one worker killed", "KILL", 2)
-disturbed("one worker stopped", "STOP", 2, timeout = 3)
-disturbed("all workers killed", "KILL", 1:2)
+cancelled("one worker cancelled", 1)
+cancelled("one worker killed", 2, "--signal=KILL")
+cancelled("one worker stopped", 2, "--signal=STOP", timeout = 3)
+cancelled("all workers killed", 1:2, "--signal=KILL")
 if (!all_true) quit(status = 1)
