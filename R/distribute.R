@@ -51,7 +51,7 @@ forget_rows <- function(kept) {
 
 # list(frame, shards): `make()`, or what an earlier fit has made of a source that keeps it. Files that
 # a fit writes, such as states of levels, are in a folder of its own.
-kept_rows <- function(source, arguments, given, make) {
+rows_once <- function(source, arguments, given, make) {
   kept <- source$kept
   if (is.null(kept)) return(make())
   key <- rows_key(source, arguments, given)

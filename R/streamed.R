@@ -18,7 +18,7 @@ fit_source <- function(source, written, call, from, arguments) {
   written <- passed_on(written, call, names_alone(source), from)
   parts <- parse_formula(arguments$formula, names_alone(source))
   given <- as.list(written)[c("weights", "offset")]
-  rows <- kept_rows(source, arguments, given, function() {
+  rows <- rows_once(source, arguments, given, function() {
     prepare_rows(source, parts, given, arguments)
   })
   shards <- rows$shards

@@ -51,7 +51,7 @@ test_that("what the rows depend on makes them anew", {
   }
   expect_read(1, fit())
   expect_read(1, fit(prior = prior_ridge(variance = 2)))
-  expect_read(2, fit(class.weights = c(2, 1)))
+  expect_read(2, fit(class.weights = c(no = 2, yes = 1)))
   expect_read(3, fit(weights = age))
   expect_read(3, fit(weights = age, standardize = FALSE))
   expect_read(4, fit(weights = age^2))
