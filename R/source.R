@@ -77,7 +77,7 @@ new_source <- function(label, names, open) {
 #' @section Errors:
 #' `argument`: there is no such file, or the format is unknown. Errors while reading have class
 #' `source`.
-#' @seealso [bsvm()].
+#' @seealso [bsvm()], [distribute()].
 #' @examples
 #' # two files with the rows of one data set
 #' files <- file.path(tempdir(), c("first.csv", "second.csv"))

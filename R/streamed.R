@@ -12,26 +12,33 @@
 fit_source <- function(source, written, call, from, arguments) {
   refuse_streamed(written, arguments)
   cluster <- check_source_cluster(arguments$cluster)
+  if (is.null(cluster)) cluster <- source$cluster
   team <- if (!is.null(cluster)) open_team(cluster, arguments$control)
   if (!is.null(team)) on.exit(close_team(team))
   written <- passed_on(written, call, names_alone(source), from)
   parts <- parse_formula(arguments$formula, names_alone(source))
   given <- as.list(written)[c("weights", "offset")]
-  spill <- spill_variables(source, parts, given, arguments$control$verbose)
-  on.exit(drop_spill(spill), add = TRUE)
-  frame <- streamed_frame(spill, parts, arguments)
-  shards <- write_shards(spill, frame, given, arguments)
+  rows <- rows_once(source, arguments, given, function() {
+    prepare_rows(source, parts, given, arguments)
+  })
+  shards <- rows$shards
   on.exit(drop_shards(shards), add = TRUE)
-  drop_spill(spill)
   shards$team <- team
   tell_plan(shards, arguments$control$verbose)
-  frame <- with_sample(frame, shards)
+  frame <- with_sample(rows$frame, shards)
   spec <- bsvm_spec(frame, arguments$prior, arguments$likelihood, arguments$engine,
                     arguments$standardize)
   fit <- new_bsvm(frame, spec, bsvm_run(spec, arguments$control), call, arguments$control, NULL,
                   arguments$given)
   if (!is.null(team)) tell_lost(team)
   without_rows(fit, shards)
+}
+
+prepare_rows <- function(source, parts, given, arguments) {
+  spill <- spill_variables(source, parts, given, arguments$control$verbose)
+  on.exit(drop_spill(spill))
+  frame <- streamed_frame(spill, parts, arguments)
+  list(frame = frame, shards = write_shards(spill, frame, given, arguments))
 }
 
 # ---- what cannot be streamed --------------------------------------------------------------------
