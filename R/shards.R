@@ -14,17 +14,17 @@
 # A shard is whole lanes of a pass and, with a grouping factor, whole levels, whose rows keep their
 # order. Rows are sorted by level in two steps: each piece is dealt out to the shards, and each
 # shard is sorted by itself.
-write_shards <- function(spill, frame, given, arguments) {
+write_shards <- function(spill, frame, choose, n, verbose) {
   folder <- tempfile("bsvm-shards-")
   dir.create(folder)
   done <- FALSE
   on.exit(if (!done) unlink(folder, recursive = TRUE))
-  make <- row_maker(spill, frame, given, arguments)
+  make <- row_maker(frame, choose)
   dealt <- shard_plan(spill, frame, make)
-  check_shard_space(spill, frame, folder)
-  seen <- new_seen(frame, spill$rows)
+  check_shard_space(n, frame, folder)
+  seen <- new_seen(frame, n)
   deal <- if (is.null(dealt$starts)) deal_in_order(dealt, folder) else deal_by_level(dealt, folder)
-  tell <- progress_teller(spill$rows, arguments$control$verbose, "rows prepared")
+  tell <- progress_teller(spill$rows, verbose, "rows prepared")
   on.exit(tell(NULL), add = TRUE)
   for (k in seq_len(spill$pieces)) {
     rows <- make(read_piece(spill, k))
@@ -33,9 +33,9 @@ write_shards <- function(spill, frame, given, arguments) {
     deal$add(rows)
     tell(k * as.numeric(spill$piece_rows))
   }
-  paths <- deal$finish()
+  shards <- new_shards(folder, deal$finish(), frame, seen)
   done <- TRUE
-  new_shards(folder, paths, frame, seen)
+  shards
 }
 
 new_shards <- function(folder, paths, frame, seen) {
@@ -51,8 +51,8 @@ new_shards <- function(folder, paths, frame, seen) {
 drop_shards <- function(shards) unlink(shards$folder, recursive = TRUE)
 
 # Twice the rows, while they are sorted.
-check_shard_space <- function(spill, frame, folder, free = free_bytes(folder)) {
-  bytes <- 8 * spill$rows * (length(frame$columns) + 3)
+check_shard_space <- function(n, frame, folder, free = free_bytes(folder)) {
+  bytes <- 8 * n * (length(frame$columns) + 3)
   if (is.na(free) || bytes * (1 + (length(frame$groups) > 0L)) <= free) return(invisible())
   abort("disk", "The rows of the fit take ", signif(bytes / 2^30, 3), " GiB in files, and the disk ",
         "has ", signif(free / 2^30, 3), " GiB free. Set the environment variable TMPDIR to a ",
@@ -71,38 +71,23 @@ free_bytes <- function(folder) {
 
 # A function of a piece: list(x without the intercept, y, weight, offset, group, z) of the rows that
 # take part.
-row_maker <- function(spill, frame, given, arguments) {
+row_maker <- function(frame, choose) {
   parts <- frame[c("terms", "xlevels", "contrasts", "bases", "groups")]
-  home <- formula_environment(arguments$formula)
+  home <- formula_environment(frame$formula)
   response <- frame$formula[[2L]]
-  evaluated <- function(name, piece) {
-    if (is.null(given[[name]])) return(NULL)
-    value <- tryCatch(eval(given[[name]], piece, home), error = function(e) {
-      abort(name, "`", name, "` can't be evaluated: ", conditionMessage(e), ".")
-    })
-    if (length(value) == 1L) value <- rep(value, nrow(piece))
-    if (name == "weights") check_weights(value, nrow(piece)) else check_offset(value, nrow(piece))
-  }
-  incomplete <- any(vapply(spill$columns, `[[`, 0, "missing") > 0)
   function(piece) {
-    if (incomplete) piece <- piece[stats::complete.cases(piece), , drop = FALSE]
-    weight <- evaluated("weights", piece)
-    offset <- evaluated("offset", piece)
-    if (any(weight == 0)) {
-      used <- weight > 0
-      piece <- piece[used, , drop = FALSE]
-      weight <- weight[used]
-      offset <- offset[used]
-    }
-    if (nrow(piece) == 0L) return(list())
-    design <- design_rows(parts, piece, unknown = "missing")
-    y <- as.double(recode_values(frame$response, eval(response, piece, home)))
+    chosen <- choose(piece)
+    rows <- chosen$rows
+    if (nrow(rows) == 0L) return(list())
+    design <- design_rows(parts, rows, unknown = "missing")
+    y <- as.double(recode_values(frame$response, eval(response, rows, home)))
     factors <- if (!is.null(frame$response$class_weights)) class_factors(frame$response, y)
+    weight <- chosen$weights
     group <- if (length(design$groups) > 0L) design$groups[[1L]]
     check_streamed_rows(design, y)
     list(x = design$x[, setdiff(seq_along(frame$columns), frame$intercept), drop = FALSE], y = y,
          weight = if (is.null(factors)) weight else factors * (if (is.null(weight)) 1 else weight),
-         offset = sum_offsets(design$offset, offset), group = group$codes, z = group$z)
+         offset = sum_offsets(design$offset, chosen$offset), group = group$codes, z = group$z)
   }
 }
 
@@ -129,7 +114,8 @@ shard_plan <- function(spill, frame, make) {
   levels <- length(frame$groups[[1L]]$levels)
   counts <- numeric(levels)
   for (k in seq_len(spill$pieces)) {
-    counts <- counts + tabulate(make(read_piece(spill, k))$group, levels)
+    rows <- make(read_piece(spill, k))
+    if (length(rows$y) > 0L) counts <- counts + tabulate(rows$group, levels)
   }
   check_largest_level(counts, p)
   c(plan, list(groups = counts, starts = core_shard_starts(counts, p, plan$lanes)))
@@ -257,11 +243,13 @@ note_rows <- function(seen, rows) {
 
 # The fields of a bsvm_shards that these are.
 seen_moments <- function(seen) {
-  if (seen$n == 0) abort("data", "No row of the source takes part in the fit.")
   if (seen$positive %in% c(0, seen$n)) {
     abort("response", "All rows of the source that take part in the fit are of one class.")
   }
   found <- core_read_moments(seen$moments)
+  check_total_weight(found$weight)
+  offset <- if (!is.null(seen$offset)) core_read_moments(seen$offset)
+  check_offset_size(offset$bounds)
   mean <- sd <- numeric(seen$columns)
   mean[seen$others] <- found$mean
   constant <- found$bounds[1L, ] == found$bounds[2L, ]
@@ -276,8 +264,16 @@ seen_moments <- function(seen) {
   list(n = seen$n, positive = seen$positive, moments = list(mean = mean, sd = sd),
        weight = found$weight, bounds = found$bounds,
        z_sums = if (!is.null(seen$z)) core_read_moments(seen$z),
-       offset_mean = if (!is.null(seen$offset)) core_read_moments(seen$offset)$mean,
-       sample = sample)
+       offset_mean = offset$mean, sample = sample)
+}
+
+# As the core checks rows in memory.
+most_offset <- 1e6
+
+check_offset_size <- function(bounds) {
+  if (is.null(bounds) || max(abs(bounds)) <= most_offset) return(invisible())
+  abort("offset", "The offset has values of size ", format(max(abs(bounds)), digits = 3L),
+        "; sizes up to 1e6 are possible. Rescale it, or give these rows weight 0.")
 }
 
 # ---- a pass over them ---------------------------------------------------------------------------
