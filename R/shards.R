@@ -92,14 +92,20 @@ row_maker <- function(frame, choose) {
 }
 
 check_streamed_rows <- function(design, y) {
-  finite <- all(is.finite(design$x)) && all(is.finite(y)) &&
-    all(vapply(design$groups, function(g) all(g$codes > 0L) && all(is.finite(g$z)), TRUE)) &&
-    (is.null(design$offset) || all(is.finite(design$offset)))
-  if (!finite) {
-    abort("missing", "A term of the formula is missing or infinite in some rows of the source. ",
-          "Look for logarithms of 0 and divisions by 0.")
-  }
+  finite <- all(is.finite(y)) && all_finite(design$offset) &&
+    all(vapply(design$groups, function(g) all(g$codes > 0L) && all_finite(g$z), TRUE))
+  refuse_not_finite(c(colnames(design$x)[colSums(!is.finite(design$x)) > 0],
+                      if (!finite) "the response, offset or groups"))
   check_magnitudes(design$x)
+}
+
+all_finite <- function(x) !anyNA(x) && !(is.numeric(x) && any(is.infinite(x)))
+
+refuse_not_finite <- function(names) {
+  if (length(names) == 0L) return(invisible())
+  abort("missing", "Some rows of the source have missing or infinite values of ",
+        enumerate(names, ""), ". Look for logarithms of 0, divisions by 0 and whole numbers of 2^31 ",
+        "or more. `na.action = na.omit` excludes rows with missing values.")
 }
 
 # ---- which rows go where ------------------------------------------------------------------------

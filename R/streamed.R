@@ -21,11 +21,11 @@ fit_source <- function(source, written, call, from, arguments) {
   spill <- spill_variables(source, parts, given, arguments$control$verbose)
   on.exit(drop_spill(spill), add = TRUE)
   check_spill(spill, parts, arguments$na.action)
+  refuse_data_dependent(spill$prototype, parts, given)
   choose <- row_chooser(parts, given, arguments$na.action)
   every <- is.null(given$weights) && is.null(as_na_action(arguments$na.action))
   chosen <- rows_of_levels(spill, parts, choose, every)
   frame <- streamed_frame(chosen, parts, arguments)
-  refuse_data_dependent(chosen$prototype, parts, given)
   shards <- write_shards(spill, frame, choose, chosen$n, arguments$control$verbose)
   on.exit(drop_shards(shards), add = TRUE)
   drop_spill(spill)
@@ -109,6 +109,8 @@ spill_variables <- function(source, parts, given, verbose) {
 }
 
 streamed_frame <- function(chosen, parts, arguments) {
+  columns <- model_columns(parts, chosen$prototype, list(), list())
+  refuse_not_finite(names(columns)[!vapply(columns, all_finite, TRUE)])
   frame <- withCallingHandlers(
     bsvm_frame.formula(parts$formula, chosen$prototype, contrasts = arguments$contrasts,
                        drop.unused.levels = arguments$drop.unused.levels,

@@ -74,7 +74,8 @@ keys_of_levels <- function(rows, parts) {
   leveled <- !vapply(columns, is.numeric, TRUE)
   leveled[1L] <- is.null(dim(columns[[1L]])) # classes may be numbers
   crossed <- lapply(parts$bars, function(bar) {
-    do.call(paste, c(unname(as.list(rows[intersect(all.vars(bar$group), names(rows))])), sep = "\r"))
+    names <- intersect(all.vars(bar$group), names(rows))
+    do.call(paste, c(unname(as.list(rows[names])), sep = "\r"))
   })
   c(lapply(columns[leveled], as.character), crossed)
 }
@@ -90,14 +91,21 @@ refuse_data_dependent <- function(prototype, parts, given) {
   half <- seq_len(max(1, n %/% 2))
   parts_of <- c(list(half, setdiff(seq_len(n), half)), unique(round(seq(1, n, length.out = 10))))
   differs <- logical(length(all))
+  row_by_row <- vapply(all, NROW, 0L) == n # others are refused with the model frame
   for (at in Filter(length, parts_of)) {
     own <- values(at)
-    differs <- differs | !mapply(function(a, b) identical(take_rows(a, at), b), all, own)
+    differs <- differs | !mapply(function(a, b) same_values(take_rows(a, at), b), all, own)
   }
+  differs <- differs & row_by_row
   if (!any(differs)) return(invisible())
   abort("unsupported", "A source of rows does not support terms that depend on other rows: ",
         enumerate(names(all)[differs]), ". Compute them in the function or query, or write them ",
         "with given numbers, such as `I((x - 10) / 2)`.")
+}
+
+# NA of ifelse(test, NA, 1) has another type alone.
+same_values <- function(a, b) {
+  identical(is.na(a), is.na(b)) && all(a == b, na.rm = TRUE)
 }
 
 # The variables of the formula, `weights` and `offset` as these rows alone have them, without
