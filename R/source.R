@@ -221,13 +221,16 @@ open_function <- function(f, state) {
   }
   own <- state$readings
   number <- 0
+  check <- function() {
+    if (state$readings == own) return(invisible())
+    abort("source", "The function went back to the first row for another reading before this ",
+          "one had ended. Read the source once at a time.")
+  }
   read <- function() {
-    if (state$readings != own) {
-      abort("source", "The function went back to the first row for another reading before this ",
-            "one had ended. Read the source once at a time.")
-    }
+    check()
     number <<- number + 1
     chunk <- ask_function(f, number)
+    check() # it may have read itself
     if (number == 1 && !identical(list(head_of(chunk)), state$first)) {
       abort("source", "The function returned another first chunk than before. After ",
             "f(reset = TRUE) it must return the same rows again, in the same order.")

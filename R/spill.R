@@ -105,7 +105,8 @@ write_value <- function(value, path) {
   failed <- function(e) {
     abort("disk", "The rows can't be written to \"", dirname(path), "\": ",
           sub("[.]$", "", conditionMessage(e)), ". The disk may be full. The rows written so far ",
-          "were removed; use a folder with more space.")
+          "were removed. Set the environment variable TMPDIR to a folder on a larger disk before R ",
+          "is started.")
   }
   tryCatch({
     connection <- file(path, "wb")
