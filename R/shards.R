@@ -141,7 +141,7 @@ deal_in_order <- function(plan, folder) {
   paths <- character(0)
   write <- function(rows) {
     paths <<- c(paths, file.path(folder, sprintf("shard-%06d", length(paths) + 1L)))
-    core_write_shard(paths[length(paths)], c(rows, list(n_groups = 0L)))
+    write_shard(paths[length(paths)], c(rows, list(n_groups = 0L)))
   }
   list(
     add = function(rows) {
@@ -172,21 +172,25 @@ deal_by_level <- function(plan, folder) {
     add = function(rows) {
       places <- split(seq_along(rows$y), findInterval(rows$group, plan$starts))
       for (k in names(places)) {
-        append_value(some_shard_rows(rows, places[[k]]), parts[as.integer(k)])
+        write_value(some_shard_rows(rows, places[[k]]), parts[as.integer(k)], "ab")
       }
     },
     finish = function() {
       for (k in seq_len(targets)) {
-        rows <- bind_shard_rows(read_values(parts[k]))
+        rows <- tryCatch(bind_shard_rows(read_values(parts[k])), error = function(e) {
+          refuse_piece(parts[k])
+        })
         rows <- some_shard_rows(rows, order(rows$group, method = "radix"))
         rows$group <- as.integer(rows$group - plan$starts[k] + 1)
-        core_write_shard(paths[k], c(rows, list(n_groups = as.integer(ends[k] - plan$starts[k] + 1))))
+        write_shard(paths[k], c(rows, list(n_groups = as.integer(ends[k] - plan$starts[k] + 1))))
         unlink(parts[k])
       }
       paths
     }
   )
 }
+
+write_shard <- function(path, rows) with_core_conditions(core_write_shard(path, rows))
 
 some_shard_rows <- function(rows, at) {
   lapply(rows, function(part) if (is.matrix(part)) part[at, , drop = FALSE] else part[at])
@@ -198,12 +202,6 @@ bind_shard_rows <- function(parts) {
     own <- lapply(parts, `[[`, name)
     if (is.matrix(own[[1L]])) do.call(rbind, own) else unlist(own)
   }), names(parts[[1L]]))
-}
-
-append_value <- function(value, path) {
-  connection <- file(path, "ab")
-  on.exit(close(connection))
-  serialize(value, connection, xdr = FALSE)
 }
 
 read_values <- function(path) {

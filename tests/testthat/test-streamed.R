@@ -238,6 +238,21 @@ test_that("disk that is too small is said before the work", {
   expect_invisible(check_shard_space(1e9, frame, tempdir(), free = 1e15))
 })
 
+test_that("files that cannot be written or read are errors of the disk", {
+  folder <- withr::local_tempdir()
+  for (name in c("write_shard", "write_value", "deal_by_level")) {
+    assign(name, getFromNamespace(name, "bsvm"))
+  }
+  rows <- list(x = matrix(1), y = 1, n_groups = 0L)
+  expect_error(write_shard(file.path(folder, "none", "shard"), rows), class = "bsvm_error_disk")
+  deal <- deal_by_level(list(starts = 1, groups = 2), folder)
+  deal$add(list(x = matrix(0, 2), y = c(-1, 1), group = 1:2))
+  writeBin(as.raw(1:9), file.path(folder, "parts-000001"))
+  expect_error(deal$finish(), "damaged", class = "bsvm_error_disk")
+  skip_if_not(file.exists("/dev/full"))
+  expect_error(write_value(1:1e5, "/dev/full", "ab"), "disk may be full", class = "bsvm_error_disk")
+})
+
 test_that("a fit of files is updated by their names", {
   folder <- withr::local_tempdir()
   withr::local_dir(folder)
