@@ -177,8 +177,8 @@
 #'   `update()`, a term such as `x - mean(x)` then uses only these rows. If `data` was given as a
 #'   value, for example by [do.call()], all its columns are kept. A matrix fit keeps `x`, `y`,
 #'   `group`, `weights` and `offset`.
-#' @param cluster Where the rows are held while the model is fitted. `NULL` (default): in this R
-#'   session. The package has no other choice yet.
+#' @param cluster `NULL` (default), or a cluster of package parallel among whose workers the rows of a
+#'   [bsvm_source()] are divided; see [bsvm_cluster].
 #' @param control From [bsvm_control()].
 #' @param ... Must be empty.
 #' @return An object of class `bsvm`; [new_bsvm()] lists its elements. Methods: [print.bsvm()],

@@ -73,8 +73,7 @@ fit_hints <- c(
   thin = "Use `engine = engine_slice(thin = )` instead.",
   chains = "Use `engine = engine_slice(chains = )` instead.",
   cores = "Use `control = bsvm_control(threads = )` instead.",
-  seed = "Draws follow R's random numbers: call set.seed() before.",
-  cluster = "Fits on a cluster do not exist yet."
+  seed = "Draws follow R's random numbers: call set.seed() before."
 )
 
 # `dots` is substitute(list(...)) of the caller: nothing in it is evaluated. `what` is the function,

@@ -45,7 +45,7 @@
 #' for each computer, with threads within, needs the fewest messages. Set the number of threads of the
 #' BLAS library on the workers to 1, for example by the environment variable
 #' `OPENBLAS_NUM_THREADS`.
-#' @seealso [bsvm_source()], [bsvm_control()].
+#' @seealso [bsvm_source()], [distribute()], [bsvm_control()].
 #' @examples
 #' # two processes on this computer give the same coefficients as one
 #' at <- 0

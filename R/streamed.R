@@ -13,13 +13,31 @@
 fit_source <- function(source, written, call, from, arguments) {
   refuse_streamed(written, arguments)
   cluster <- check_source_cluster(arguments$cluster)
+  if (is.null(cluster)) cluster <- source$cluster
   team <- if (!is.null(cluster)) open_team(cluster, arguments$control)
   if (!is.null(team)) on.exit(close_team(team))
   written <- passed_on(written, call, names_alone(source), from)
   parts <- parse_formula(arguments$formula, names_alone(source))
   given <- as.list(written)[c("weights", "offset")]
+  rows <- rows_once(source, arguments, given, function() {
+    prepare_rows(source, parts, given, arguments)
+  })
+  shards <- rows$shards
+  on.exit(drop_shards(shards), add = TRUE)
+  shards$team <- team
+  tell_plan(shards, arguments$control$verbose)
+  frame <- with_sample(rows$frame, shards)
+  spec <- bsvm_spec(frame, arguments$prior, arguments$likelihood, arguments$engine,
+                    arguments$standardize)
+  fit <- new_bsvm(frame, spec, bsvm_run(spec, arguments$control), call, arguments$control, NULL,
+                  arguments$given)
+  if (!is.null(team)) tell_lost(team)
+  without_rows(fit, shards)
+}
+
+prepare_rows <- function(source, parts, given, arguments) {
   spill <- spill_variables(source, parts, given, arguments$control$verbose)
-  on.exit(drop_spill(spill), add = TRUE)
+  on.exit(drop_spill(spill))
   check_spill(spill, parts, arguments$na.action)
   refuse_data_dependent(spill$prototype, parts, given)
   choose <- row_chooser(parts, given, arguments$na.action)
@@ -27,17 +45,7 @@ fit_source <- function(source, written, call, from, arguments) {
   chosen <- rows_of_levels(spill, parts, choose, every)
   frame <- streamed_frame(chosen, parts, arguments)
   shards <- write_shards(spill, frame, choose, chosen$n, arguments$control$verbose)
-  on.exit(drop_shards(shards), add = TRUE)
-  drop_spill(spill)
-  shards$team <- team
-  tell_plan(shards, arguments$control$verbose)
-  frame <- with_sample(frame, shards)
-  spec <- bsvm_spec(frame, arguments$prior, arguments$likelihood, arguments$engine,
-                    arguments$standardize)
-  fit <- new_bsvm(frame, spec, bsvm_run(spec, arguments$control), call, arguments$control, NULL,
-                  arguments$given)
-  if (!is.null(team)) tell_lost(team)
-  without_rows(fit, shards)
+  list(frame = frame, shards = shards)
 }
 
 # ---- what cannot be streamed --------------------------------------------------------------------

@@ -49,8 +49,9 @@ is_root <- function() identical(unname(Sys.info()["effective_user"]), "root")
 # Debian's packages are of use to Debian's own R only.
 has_debian_r <- function() nzchar(Sys.which("apt-get")) && startsWith(R.home(), "/usr/lib/R")
 
+# What comes with a service does not start it.
 apt_get <- function(...) {
-  system2("apt-get", c("-qq", ...), env = "DEBIAN_FRONTEND=noninteractive",
+  system2("apt-get", c("-qq", ...), env = c("DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1"),
           stdin = "/dev/null", stdout = FALSE)
 }
 

@@ -53,7 +53,6 @@ class TreeSum {
         waiting_.emplace(std::make_pair(level, leaf), std::move(sum));
         return;
       }
-      if (sibling < leaf) std::swap(sum, found->second);
       *sum += *found->second;
       spare_.push_back(std::move(found->second));
       waiting_.erase(found);
