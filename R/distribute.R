@@ -73,7 +73,20 @@ rows_key <- function(source, arguments, given) {
   written <- c(list(as.call(as.list(formula))), given)
   home <- formula_environment(formula)
   names <- setdiff(unlist(lapply(written, all.names, unique = TRUE)), source_names(source))
-  list(written = written, values = lapply(stats::setNames(nm = names), get0, envir = home),
+  list(written = written, values = values_behind(names, home),
        others = arguments[c("na.action", "contrasts", "drop.unused.levels", "class.weights",
-                            "likelihood")])
+                            "likelihood")],
+       contrasts = getOption("contrasts"))
+}
+
+# The values of names, and of those that functions among them use, if these are not in a package.
+values_behind <- function(names, from, seen = NULL) {
+  values <- lapply(stats::setNames(nm = names), get0, envir = from)
+  own <- Filter(function(value) {
+    is.function(value) && !is.primitive(value) && !isNamespace(environment(value))
+  }, values)
+  seen <- c(seen, names)
+  c(values, lapply(unname(own), function(f) {
+    values_behind(setdiff(all.names(body(f), unique = TRUE), seen), environment(f), seen)
+  }))
 }

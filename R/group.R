@@ -98,15 +98,14 @@ refuse_constant <- function(labels, what, name) {
 plural <- function(x) if (length(x) > 1L) "s" else ""
 
 # lme4 stops here; the prior keeps such a model proper.
-warn_levels <- function(index, q, name) {
+warn_levels <- function(index, q, name, n = length(index$codes)) {
   m <- length(index$levels)
-  n <- length(index$codes)
   if (m == 1L) {
     warn("group", "The grouping factor `", name, "` has one level, '", index$levels,
          "': its effect can't be told from the intercept.")
   } else if (m * q >= n) {
     warn("group", "The grouping factor `", name, "` has ", m, " levels",
-         if (q > 1L) paste0(" with ", q, " effects each"), " for ", n, " rows. The posterior ",
+         if (q > 1L) paste0(" with ", q, " effects each"), " for ", in_full(n), " rows. The posterior ",
          "of the variance of its effects is close to the prior.")
   }
 }

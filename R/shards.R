@@ -14,17 +14,17 @@
 # A shard is whole lanes of a pass and, with a grouping factor, whole levels, whose rows keep their
 # order. Rows are sorted by level in two steps: each piece is dealt out to the shards, and each
 # shard is sorted by itself.
-write_shards <- function(spill, frame, given, arguments) {
+write_shards <- function(spill, frame, choose, n, verbose) {
   folder <- tempfile("bsvm-shards-")
   dir.create(folder)
   done <- FALSE
   on.exit(if (!done) unlink(folder, recursive = TRUE))
-  make <- row_maker(spill, frame, given, arguments)
+  make <- row_maker(frame, choose)
   dealt <- shard_plan(spill, frame, make)
-  check_shard_space(spill, frame, folder)
-  seen <- new_seen(frame, spill$rows)
+  check_shard_space(n, frame, folder)
+  seen <- new_seen(frame, n)
   deal <- if (is.null(dealt$starts)) deal_in_order(dealt, folder) else deal_by_level(dealt, folder)
-  tell <- progress_teller(spill$rows, arguments$control$verbose, "rows prepared")
+  tell <- progress_teller(spill$rows, verbose, "rows prepared")
   on.exit(tell(NULL), add = TRUE)
   for (k in seq_len(spill$pieces)) {
     rows <- make(read_piece(spill, k))
@@ -33,9 +33,9 @@ write_shards <- function(spill, frame, given, arguments) {
     deal$add(rows)
     tell(k * as.numeric(spill$piece_rows))
   }
-  paths <- deal$finish()
+  shards <- new_shards(folder, deal$finish(), frame, seen)
   done <- TRUE
-  new_shards(folder, paths, frame, seen)
+  shards
 }
 
 new_shards <- function(folder, paths, frame, seen) {
@@ -51,8 +51,8 @@ new_shards <- function(folder, paths, frame, seen) {
 drop_shards <- function(shards) unlink(shards$folder, recursive = TRUE)
 
 # Twice the rows, while they are sorted.
-check_shard_space <- function(spill, frame, folder, free = free_bytes(folder)) {
-  bytes <- 8 * spill$rows * (length(frame$columns) + 3)
+check_shard_space <- function(n, frame, folder, free = free_bytes(folder)) {
+  bytes <- 8 * n * (length(frame$columns) + 3)
   if (is.na(free) || bytes * (1 + (length(frame$groups) > 0L)) <= free) return(invisible())
   abort("disk", "The rows of the fit take ", signif(bytes / 2^30, 3), " GiB in files, and the disk ",
         "has ", signif(free / 2^30, 3), " GiB free. Set the environment variable TMPDIR to a ",
@@ -71,50 +71,41 @@ free_bytes <- function(folder) {
 
 # A function of a piece: list(x without the intercept, y, weight, offset, group, z) of the rows that
 # take part.
-row_maker <- function(spill, frame, given, arguments) {
+row_maker <- function(frame, choose) {
   parts <- frame[c("terms", "xlevels", "contrasts", "bases", "groups")]
-  home <- formula_environment(arguments$formula)
+  home <- formula_environment(frame$formula)
   response <- frame$formula[[2L]]
-  evaluated <- function(name, piece) {
-    if (is.null(given[[name]])) return(NULL)
-    value <- tryCatch(eval(given[[name]], piece, home), error = function(e) {
-      abort(name, "`", name, "` can't be evaluated: ", conditionMessage(e), ".")
-    })
-    if (length(value) == 1L) value <- rep(value, nrow(piece))
-    if (name == "weights") check_weights(value, nrow(piece)) else check_offset(value, nrow(piece))
-  }
-  incomplete <- any(vapply(spill$columns, `[[`, 0, "missing") > 0)
   function(piece) {
-    if (incomplete) piece <- piece[stats::complete.cases(piece), , drop = FALSE]
-    weight <- evaluated("weights", piece)
-    offset <- evaluated("offset", piece)
-    if (any(weight == 0)) {
-      used <- weight > 0
-      piece <- piece[used, , drop = FALSE]
-      weight <- weight[used]
-      offset <- offset[used]
-    }
-    if (nrow(piece) == 0L) return(list())
-    design <- design_rows(parts, piece, unknown = "missing")
-    y <- as.double(recode_values(frame$response, eval(response, piece, home)))
+    chosen <- choose(piece)
+    rows <- chosen$rows
+    if (nrow(rows) == 0L) return(list())
+    design <- design_rows(parts, rows, unknown = "missing")
+    y <- as.double(recode_values(frame$response, eval(response, rows, home)))
     factors <- if (!is.null(frame$response$class_weights)) class_factors(frame$response, y)
+    weight <- chosen$weights
     group <- if (length(design$groups) > 0L) design$groups[[1L]]
     check_streamed_rows(design, y)
     list(x = design$x[, setdiff(seq_along(frame$columns), frame$intercept), drop = FALSE], y = y,
          weight = if (is.null(factors)) weight else factors * (if (is.null(weight)) 1 else weight),
-         offset = sum_offsets(design$offset, offset), group = group$codes, z = group$z)
+         offset = sum_offsets(design$offset, chosen$offset), group = group$codes, z = group$z)
   }
 }
 
 check_streamed_rows <- function(design, y) {
-  finite <- all(is.finite(design$x)) && all(is.finite(y)) &&
-    all(vapply(design$groups, function(g) all(g$codes > 0L) && all(is.finite(g$z)), TRUE)) &&
-    (is.null(design$offset) || all(is.finite(design$offset)))
-  if (!finite) {
-    abort("missing", "A term of the formula is missing or infinite in some rows of the source. ",
-          "Look for logarithms of 0 and divisions by 0.")
-  }
+  finite <- all(is.finite(y)) && all_finite(design$offset) &&
+    all(vapply(design$groups, function(g) all(g$codes > 0L) && all_finite(g$z), TRUE))
+  refuse_not_finite(c(colnames(design$x)[colSums(!is.finite(design$x)) > 0],
+                      if (!finite) "the response, offset or groups"))
   check_magnitudes(design$x)
+}
+
+all_finite <- function(x) !anyNA(x) && !(is.numeric(x) && any(is.infinite(x)))
+
+refuse_not_finite <- function(names) {
+  if (length(names) == 0L) return(invisible())
+  abort("missing", "Some rows of the source have missing or infinite values of ",
+        enumerate(names, ""), ". Look for logarithms of 0, divisions by 0 and whole numbers of 2^31 ",
+        "or more. `na.action = na.omit` excludes rows with missing values.")
 }
 
 # ---- which rows go where ------------------------------------------------------------------------
@@ -129,7 +120,8 @@ shard_plan <- function(spill, frame, make) {
   levels <- length(frame$groups[[1L]]$levels)
   counts <- numeric(levels)
   for (k in seq_len(spill$pieces)) {
-    counts <- counts + tabulate(make(read_piece(spill, k))$group, levels)
+    rows <- make(read_piece(spill, k))
+    if (length(rows$y) > 0L) counts <- counts + tabulate(rows$group, levels)
   }
   check_largest_level(counts, p)
   c(plan, list(groups = counts, starts = core_shard_starts(counts, p, plan$lanes)))
@@ -149,7 +141,7 @@ deal_in_order <- function(plan, folder) {
   paths <- character(0)
   write <- function(rows) {
     paths <<- c(paths, file.path(folder, sprintf("shard-%06d", length(paths) + 1L)))
-    core_write_shard(paths[length(paths)], c(rows, list(n_groups = 0L)))
+    write_shard(paths[length(paths)], c(rows, list(n_groups = 0L)))
   }
   list(
     add = function(rows) {
@@ -180,21 +172,25 @@ deal_by_level <- function(plan, folder) {
     add = function(rows) {
       places <- split(seq_along(rows$y), findInterval(rows$group, plan$starts))
       for (k in names(places)) {
-        append_value(some_shard_rows(rows, places[[k]]), parts[as.integer(k)])
+        write_value(some_shard_rows(rows, places[[k]]), parts[as.integer(k)], "ab")
       }
     },
     finish = function() {
       for (k in seq_len(targets)) {
-        rows <- bind_shard_rows(read_values(parts[k]))
+        rows <- tryCatch(bind_shard_rows(read_values(parts[k])), error = function(e) {
+          refuse_piece(parts[k])
+        })
         rows <- some_shard_rows(rows, order(rows$group, method = "radix"))
         rows$group <- as.integer(rows$group - plan$starts[k] + 1)
-        core_write_shard(paths[k], c(rows, list(n_groups = as.integer(ends[k] - plan$starts[k] + 1))))
+        write_shard(paths[k], c(rows, list(n_groups = as.integer(ends[k] - plan$starts[k] + 1))))
         unlink(parts[k])
       }
       paths
     }
   )
 }
+
+write_shard <- function(path, rows) with_core_conditions(core_write_shard(path, rows))
 
 some_shard_rows <- function(rows, at) {
   lapply(rows, function(part) if (is.matrix(part)) part[at, , drop = FALSE] else part[at])
@@ -206,12 +202,6 @@ bind_shard_rows <- function(parts) {
     own <- lapply(parts, `[[`, name)
     if (is.matrix(own[[1L]])) do.call(rbind, own) else unlist(own)
   }), names(parts[[1L]]))
-}
-
-append_value <- function(value, path) {
-  connection <- file(path, "ab")
-  on.exit(close(connection))
-  serialize(value, connection, xdr = FALSE)
 }
 
 read_values <- function(path) {
@@ -257,11 +247,13 @@ note_rows <- function(seen, rows) {
 
 # The fields of a bsvm_shards that these are.
 seen_moments <- function(seen) {
-  if (seen$n == 0) abort("data", "No row of the source takes part in the fit.")
   if (seen$positive %in% c(0, seen$n)) {
     abort("response", "All rows of the source that take part in the fit are of one class.")
   }
   found <- core_read_moments(seen$moments)
+  check_total_weight(found$weight)
+  offset <- if (!is.null(seen$offset)) core_read_moments(seen$offset)
+  check_offset_size(offset$bounds)
   mean <- sd <- numeric(seen$columns)
   mean[seen$others] <- found$mean
   constant <- found$bounds[1L, ] == found$bounds[2L, ]
@@ -276,8 +268,16 @@ seen_moments <- function(seen) {
   list(n = seen$n, positive = seen$positive, moments = list(mean = mean, sd = sd),
        weight = found$weight, bounds = found$bounds,
        z_sums = if (!is.null(seen$z)) core_read_moments(seen$z),
-       offset_mean = if (!is.null(seen$offset)) core_read_moments(seen$offset)$mean,
-       sample = sample)
+       offset_mean = offset$mean, sample = sample)
+}
+
+# As the core checks rows in memory.
+most_offset <- 1e6
+
+check_offset_size <- function(bounds) {
+  if (is.null(bounds) || max(abs(bounds)) <= most_offset) return(invisible())
+  abort("offset", "The offset has values of size ", format(max(abs(bounds)), digits = 3L),
+        "; sizes up to 1e6 are possible. Rescale it, or give these rows weight 0.")
 }
 
 # ---- a pass over them ---------------------------------------------------------------------------

@@ -58,6 +58,10 @@ plain_column <- function(x, name, place) {
           "logical, text, factors, Date or POSIXct; convert it, such as with as.numeric() or ",
           "as.character().")
   }
+  if (is.factor(x) && !is.null(attr(x, "contrasts"))) {
+    abort("source", "`", name, "` has contrasts of its own in ", place(), ", which are not kept. ",
+          "Use bsvm(..., contrasts = list(", name, " = )) instead, and drop them from the source.")
+  }
   if (is.object(x)) unname(x) else as.vector(x)
 }
 

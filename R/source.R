@@ -53,11 +53,12 @@ new_source <- function(label, names, open) {
 #' The columns of the design matrix are written to files in the temporary folder of the session
 #' ([tempdir()]), which each iteration reads from there. They need 8 bytes for each row and column,
 #' twice that with a grouping factor, and are removed after the fit. Memory does not grow with the
-#' rows. The result is the same, to the last bit, as that of a data frame with these rows.
+#' rows. The result is the same, to the last bit, as that of a data frame with these rows and the same
+#' engine. An exception is [engine_gaussian()] with at most 12 rows for each column.
 #'
 #' The response is two classes. Formulas can have predictors, factors, interactions and offsets, and
 #' random effects of one grouping factor. Refused are `subset`, smooth terms, Gaussian-process terms,
-#' and terms that depend on other rows, such as `scale(x)` or `poly(x, 2)`. The engines are
+#' and terms that depend on other rows, such as `scale(x)`, `cumsum(x)` or `poly(x, 2)`. The engines are
 #' [engine_gaussian()] with `integrate = FALSE`, which is the default, and [engine_vb()]. With a
 #' grouping factor all rows of one level must fit in memory.
 #'
@@ -221,13 +222,16 @@ open_function <- function(f, state) {
   }
   own <- state$readings
   number <- 0
+  check <- function() {
+    if (state$readings == own) return(invisible())
+    abort("source", "The function went back to the first row for another reading before this ",
+          "one had ended. Read the source once at a time.")
+  }
   read <- function() {
-    if (state$readings != own) {
-      abort("source", "The function went back to the first row for another reading before this ",
-            "one had ended. Read the source once at a time.")
-    }
+    check()
     number <<- number + 1
     chunk <- ask_function(f, number)
+    check() # it may have read itself
     if (number == 1 && !identical(list(head_of(chunk)), state$first)) {
       abort("source", "The function returned another first chunk than before. After ",
             "f(reset = TRUE) it must return the same rows again, in the same order.")

@@ -101,14 +101,15 @@ refuse_folder <- function(folder) {
 }
 
 # Bytes that the disk does not take are an error of serialize(), or of close() for the last of them.
-write_value <- function(value, path) {
+write_value <- function(value, path, mode = "wb") {
   failed <- function(e) {
     abort("disk", "The rows can't be written to \"", dirname(path), "\": ",
           sub("[.]$", "", conditionMessage(e)), ". The disk may be full. The rows written so far ",
-          "were removed; use a folder with more space.")
+          "were removed. Set the environment variable TMPDIR to a folder on a larger disk before R ",
+          "is started.")
   }
   tryCatch({
-    connection <- file(path, "wb")
+    connection <- file(path, mode)
     status <- 0L
     tryCatch(serialize(value, connection, xdr = FALSE), finally = status <- close(connection))
     if (!is.null(status) && status != 0L) stop("the last bytes were not written")

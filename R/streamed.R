@@ -2,8 +2,9 @@
 # query or a bsvm_source().
 #
 #   spill_source()    reads the source once, in order, and knows all levels (R/spill.R)
-#   streamed_frame()  the frame that bsvm_frame() makes of the spill's prototype, which has all levels:
-#                     columns, contrasts, levels, response. It refuses what cannot be streamed
+#   rows_of_levels()  a few rows that have all levels of what the formula makes of them (R/take-part.R)
+#   streamed_frame()  the frame that bsvm_frame() makes of these rows: columns, contrasts, levels,
+#                     response. It refuses what cannot be streamed
 #   write_shards()    designs of all rows, in files that the core reads in each pass (R/shards.R)
 #   with_sample()     in place of the prototype's rows the frame has a thousand rows, evenly spread,
 #                     for what asks for a few; `streamed` has what is known of all of them
@@ -37,8 +38,14 @@ fit_source <- function(source, written, call, from, arguments) {
 prepare_rows <- function(source, parts, given, arguments) {
   spill <- spill_variables(source, parts, given, arguments$control$verbose)
   on.exit(drop_spill(spill))
-  frame <- streamed_frame(spill, parts, arguments)
-  list(frame = frame, shards = write_shards(spill, frame, given, arguments))
+  check_spill(spill, parts, arguments$na.action)
+  refuse_data_dependent(spill$prototype, parts, given)
+  choose <- row_chooser(parts, given, arguments$na.action)
+  every <- is.null(given$weights) && is.null(as_na_action(arguments$na.action))
+  chosen <- rows_of_levels(spill, parts, choose, every)
+  frame <- streamed_frame(chosen, parts, arguments)
+  shards <- write_shards(spill, frame, choose, chosen$n, arguments$control$verbose)
+  list(frame = frame, shards = shards)
 }
 
 # ---- what cannot be streamed --------------------------------------------------------------------
@@ -51,8 +58,9 @@ refuse_streamed <- function(written, arguments) {
   if (!is.null(written$missing) && models_missing(as_missing(arguments$missing, FALSE))) {
     refuse("models of missing predictors. Use `na.action = na.omit`, or a data frame.")
   }
-  if (identical(as_na_action(arguments$na.action), stats::na.exclude)) {
-    refuse("`na.exclude`, since the fit keeps no rows. Use `na.action = na.omit`.")
+  action <- as_na_action(arguments$na.action)
+  if (!is.null(action) && !identical(action, stats::na.omit)) {
+    refuse("this `na.action`, since the fit keeps no rows. Use `na.action = na.omit`.")
   }
 }
 
@@ -68,26 +76,6 @@ refuse_streamed_terms <- function(frame, parts) {
     refuse("a response of numbers. Fit a data frame with a part of the rows.")
   }
   if (!is.null(frame$scale_model)) refuse("a scale that differs by row.")
-}
-
-# A term such as scale(x) or x - mean(x) has other values in other rows.
-refuse_data_dependent <- function(frame, prototype) {
-  variables <- attr(frame$terms, "variables")
-  learnt <- !mapply(identical, as.list(attr(frame$terms, "predvars")), as.list(variables))
-  values <- function(rows) {
-    terms <- stats::delete.response(frame$terms)
-    attr(terms, "predvars") <- NULL
-    as.list(suppressWarnings(new_columns(terms, prototype[rows, , drop = FALSE], "missing")))
-  }
-  half <- seq_len(max(1, nrow(prototype) %/% 2))
-  all <- values(seq_len(nrow(prototype)))
-  part <- values(half)
-  differs <- !mapply(function(a, b) identical(take_rows(a, half), b), all, part)
-  names <- c(vapply(as.list(variables)[learnt], deparse1, ""), names(all)[differs])
-  if (length(names) == 0L) return(invisible())
-  abort("unsupported", "A source of rows does not support terms that depend on other rows: ",
-        enumerate(unique(names)), ". Compute them in the function or query, or write them with ",
-        "given numbers, such as `I((x - 10) / 2)`.")
 }
 
 # Are the rows of a frame in files, and those it has a sample of them?
@@ -128,48 +116,21 @@ spill_variables <- function(source, parts, given, verbose) {
                verbose = verbose)
 }
 
-streamed_frame <- function(spill, parts, arguments) {
-  check_spill(spill, parts, arguments$na.action)
-  prototype <- complete_prototype(with_combinations(spill, parts))
+streamed_frame <- function(chosen, parts, arguments) {
+  columns <- model_columns(parts, chosen$prototype, list(), list())
+  refuse_not_finite(names(columns)[!vapply(columns, all_finite, TRUE)])
   frame <- withCallingHandlers(
-    bsvm_frame.formula(arguments$formula, prototype, contrasts = arguments$contrasts,
+    bsvm_frame.formula(parts$formula, chosen$prototype, contrasts = arguments$contrasts,
                        drop.unused.levels = arguments$drop.unused.levels,
                        class.weights = arguments$class.weights, likelihood = arguments$likelihood,
                        control = arguments$control),
-    bsvm_warning_group = function(w) tryInvokeRestart("muffleWarning")
+    bsvm_warning_group = function(w) tryInvokeRestart("muffleWarning") # of a part of the rows
   )
   refuse_streamed_terms(frame, parts)
-  refuse_data_dependent(frame, prototype)
-  frame
-}
-
-# Of groups such as a:b the prototype needs a row for each combination that occurs.
-with_combinations <- function(spill, parts) {
-  prototype <- spill$prototype
-  for (bar in parts$bars) {
-    names <- intersect(all.vars(bar$group), names(prototype))
-    if (length(names) < 2L) next
-    keys <- function(rows) do.call(paste, c(unname(as.list(rows[names])), sep = "\r"))
-    known <- keys(prototype)
-    for (k in seq_len(spill$pieces)) {
-      piece <- read_piece(spill, k)
-      own <- keys(piece)
-      new <- which(!duplicated(own) & !own %in% known)
-      prototype <- rbind(prototype, piece[new, , drop = FALSE])
-      known <- c(known, own[new])
-    }
+  for (group in frame$groups) {
+    warn_levels(group["levels"], length(group$labels), group$name, chosen$n)
   }
-  prototype
-}
-
-# All of its values matter for the levels alone.
-complete_prototype <- function(prototype) {
-  prototype[] <- lapply(prototype, function(column) {
-    known <- which(!is.na(column))
-    if (length(known) > 0L) column[is.na(column)] <- column[known[1L]]
-    column
-  })
-  prototype
+  frame
 }
 
 check_spill <- function(spill, parts, na.action) {
@@ -234,7 +195,7 @@ tell_plan <- function(shards, verbose) {
 need_rows <- function(object, what) {
   if (is.null(object$streamed)) return(invisible())
   abort("unsupported", what, " needs the rows of the fit, which were read from a source and are not ",
-        "kept. Give rows as `newdata` where the function has this argument.")
+        "kept. If the function has an argument `newdata`, give rows there.")
 }
 
 # Predictions of the rows of a source, chunk by chunk.

@@ -59,8 +59,8 @@ test_that("what the rows depend on makes them anew", {
   by <- 20
   found <- fit()
   expect_identical(counts$readings(), 6)
-  plain <- bsvm(disease ~ sex + I(age / 20) + half(age^2), data = cath, engine = found$engine)
-  expect_identical(unname(coef(found)), unname(coef(plain)))
+  here <- bsvm(disease ~ sex + I(age / 20) + half(age^2), data = cath, engine = found$engine)
+  expect_identical(unname(coef(found)), unname(coef(here)))
   half <- function(x) x / 4
   expect_read(7, fit())
   expect_read(8, bsvm(disease ~ sex, data = rows))
@@ -77,4 +77,20 @@ test_that("a cluster goes with the rows", {
   expect_identical(counts$readings(), 1)
   expect_error(distribute(cath), class = "bsvm_error_argument")
   expect_error(distribute(counts$source, 2), class = "bsvm_error_argument")
+})
+
+test_that("what functions of the formula find, and options, make the rows anew, too", {
+  counts <- counted(transform(cath, sex = factor(sex)))
+  rows <- distribute(counts$source)
+  by <- 2
+  part <- function(x) if (x[1] < 0) part(-x) else x / by
+  fit <- function() bsvm(disease ~ sex + part(age), data = rows, prior = prior_flat())
+  before <- coef(fit())
+  expect_identical(coef(fit()), before)
+  expect_identical(counts$readings(), 1)
+  by <- 4
+  expect_equal(coef(fit())[["part(age)"]] / before[["part(age)"]], 2, tolerance = 1e-6)
+  old <- options(contrasts = c("contr.sum", "contr.poly"))
+  on.exit(options(old))
+  expect_true("sex1" %in% names(coef(fit())))
 })

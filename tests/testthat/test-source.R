@@ -258,3 +258,14 @@ test_that("what is a source is known from what is none", {
   expect_output(print(bsvm_source(connection, query = "SELECT *\n FROM  rows")),
                 "a query on a SQLiteConnection: SELECT * FROM rows", fixed = TRUE)
 })
+
+test_that("a source that reads itself is refused", {
+  chunks <- chunks_of(data.frame(x = 1:50), 10)
+  asked <- 0
+  source <- as_source(function(reset = FALSE) {
+    asked <<- asked + !reset
+    if (asked == 4 && !reset) read_all(source, "x")
+    chunks(reset)
+  })
+  expect_error(read_all(source, "x"), "Read the source once at a time", class = "bsvm_error_source")
+})

@@ -25,6 +25,14 @@ streamed_data <- function(n = 5000, levels = 60, seed = 1) {
   d
 }
 
+# So that few rows are several pieces.
+local_piece_rows <- function(rows, env = parent.frame()) {
+  set <- function(value) utils::assignInNamespace("spill_rows", value, "bsvm")
+  before <- spill_rows
+  withr::defer(set(before), envir = env)
+  set(rows)
+}
+
 what_is_found <- function(fit) {
   fit[c("posterior", "blocks", "group_blocks", "elbo", "trace", "design", "groups", "odds_slope",
         "nobs", "xlevels", "contrasts")]
@@ -147,7 +155,8 @@ test_that("what cannot be streamed is refused, with what to write", {
   refused(y ~ x, source, missing = missing_normal())
   refused(x ~ z, source, likelihood = likelihood_laplace())
   expect_error(bsvm(x ~ z, source), class = "bsvm_error_response")
-  for (term in c("scale(x)", "poly(x, 2)", "I(x - mean(x))", "rank(x)")) {
+  for (term in c("scale(x)", "poly(x, 2)", "I(x - mean(x))", "rank(x)", "cumsum(x)", "seq_along(x)",
+                 "I(x / max(x))", "c(0, x[-length(x)])", "cut(x, 3)")) {
     expect_error(bsvm(reformulate(term, "y"), source), "depend on other rows",
                  class = "bsvm_error_unsupported")
   }
@@ -157,21 +166,91 @@ test_that("what cannot be streamed is refused, with what to write", {
   expect_error(bsvm(cbind(k, 3 - k) ~ x, chunks_of(d)), class = "bsvm_error")
 })
 
+test_that("levels are those of the rows that take part, wherever these are", {
+  local_piece_rows(128L)
+  d <- streamed_data(2500)
+  d$id[2400] <- 99L # rows after the first 1000
+  d$k[2300] <- 9L
+  d$t <- d$f
+  d$t[2200] <- "only here"
+  d$x0 <- replace(d$x, c(5, 2200), NA)
+  vb <- engine_vb()
+  gaussian <- engine_gaussian(integrate = FALSE)
+  for (f in list(y ~ factor(id) + x, y ~ paste(f, k), y ~ ifelse(k > 5, "big", "small"),
+                 factor(k > 5) ~ x, I(x + z > 1) ~ z)) {
+    expect_same_fit(f, d, chunks_of(d), engine = gaussian)
+  }
+  expect_same_fit(y ~ x + (1 | f:id), d, chunks_of(d), engine = vb, likelihood = "hinge")
+  for (f in list(y ~ x0 + t, y ~ is.na(x0) + z, y ~ ifelse(is.na(x0), 0, x0))) {
+    expect_same_fit(f, d, chunks_of(d), engine = gaussian, na.action = na.omit)
+  }
+  expect_same_fit(y ~ x0 + (1 | t), d, chunks_of(d), engine = vb, likelihood = "hinge",
+                  na.action = na.omit)
+  expect_same_fit(y ~ x, d, chunks_of(d), engine = gaussian, na.action = na.omit,
+                  weights = ifelse(k == 0, NA, 1))
+  zero <- function(formula, weights) {
+    d$w <- weights
+    here <- bsvm(formula, d, weights = w, engine = vb, likelihood = "hinge")
+    there <- bsvm(formula, chunks_of(d), weights = w, engine = vb, likelihood = "hinge")
+    expect_identical(what_is_found(there), what_is_found(here))
+  }
+  zero(y ~ x + f, as.numeric(d$f != "low"))
+  zero(y ~ x + (x | g), as.numeric(d$g != "s05")) # no row of a level takes part
+  zero(y ~ x + (1 | g), as.numeric(seq_len(2500) > 300)) # nor of the first pieces
+  d$y <- ifelse(d$k == 0, "third", as.character(d$y))
+  zero(y ~ x, as.numeric(d$k > 0))
+})
+
+test_that("weights and offsets are checked as in memory", {
+  local_piece_rows(128L)
+  d <- streamed_data(600)
+  refused <- function(class, ...) expect_error(bsvm(y ~ x, chunks_of(d), ...), class = class)
+  refused("bsvm_error_weights", weights = ifelse(k == 0, NA, 1))
+  refused("bsvm_error_weights", weights = 1 / k)
+  refused("bsvm_error_weights", weights = 2)
+  refused("bsvm_error_weights", weights = 3e9 + 0 * k) # in all, but not in a piece
+  refused("bsvm_error_unsupported", weights = k / mean(k))
+  refused("bsvm_error_offset", offset = 1e7 + x)
+  refused("bsvm_error_offset", offset = 1)
+  refused("bsvm_error_data", weights = 0 * k)
+  refused("bsvm_error_unsupported", na.action = function(x) x)
+  d$f <- factor(d$f)
+  contrasts(d$f) <- contr.sum(3)
+  expect_error(bsvm(y ~ f, chunks_of(d)), "contrasts of its own", class = "bsvm_error_source")
+  expect_warning(bsvm(y ~ x + (1 | all), chunks_of(transform(d, all = "a"))), "one level",
+                 class = "bsvm_warning_group")
+})
+
 test_that("no file is left, whatever happens", {
   d <- streamed_data(500)
   left <- function() list.files(tempdir(), "^bsvm-(rows|shards)-")
   bsvm(y ~ x, chunks_of(d))
   try(bsvm(y ~ x, chunks_of(d), engine = "gibbs"), silent = TRUE)
   try(bsvm(y ~ I(x - mean(x)), chunks_of(d)), silent = TRUE)
+  try(bsvm(y ~ x, chunks_of(d), offset = 1e7 + x), silent = TRUE)
   expect_identical(left(), character(0))
 })
 
 test_that("disk that is too small is said before the work", {
-  spill <- list(rows = 1e9)
   frame <- list(columns = letters)
-  expect_error(check_shard_space(spill, frame, tempdir(), free = 1e9), "GiB free",
+  expect_error(check_shard_space(1e9, frame, tempdir(), free = 1e9), "GiB free",
                class = "bsvm_error_disk")
-  expect_invisible(check_shard_space(spill, frame, tempdir(), free = 1e15))
+  expect_invisible(check_shard_space(1e9, frame, tempdir(), free = 1e15))
+})
+
+test_that("files that cannot be written or read are errors of the disk", {
+  folder <- withr::local_tempdir()
+  for (name in c("write_shard", "write_value", "deal_by_level")) {
+    assign(name, getFromNamespace(name, "bsvm"))
+  }
+  rows <- list(x = matrix(1), y = 1, n_groups = 0L)
+  expect_error(write_shard(file.path(folder, "none", "shard"), rows), class = "bsvm_error_disk")
+  deal <- deal_by_level(list(starts = 1, groups = 2), folder)
+  deal$add(list(x = matrix(0, 2), y = c(-1, 1), group = 1:2))
+  writeBin(as.raw(1:9), file.path(folder, "parts-000001"))
+  expect_error(deal$finish(), "damaged", class = "bsvm_error_disk")
+  skip_if_not(file.exists("/dev/full"))
+  expect_error(write_value(1:1e5, "/dev/full", "ab"), "disk may be full", class = "bsvm_error_disk")
 })
 
 test_that("a fit of files is updated by their names", {
