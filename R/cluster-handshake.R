@@ -59,7 +59,7 @@ greet_team <- function(team) {
 greet_sockets <- function(team, message) {
   for (worker in team$workers) {
     why <- send_message(worker, bare_function(open_greeting), message,
-                        min(greeting_seconds, team$timeout))
+                        max(10, min(greeting_seconds, team$timeout)))
     if (!is.null(why)) set_lost(team, worker, why)
   }
   while (length(busy_workers(team)) > 0L) {

@@ -48,18 +48,22 @@ long_fit <- function(cluster = NULL, timeout = NULL) {
 
 alone <- long_fit()
 
-# `scancel` of the steps of these workers in the middle of it.
-cancelled <- function(case, workers, options = "", timeout = NULL) {
-  cluster <- parallel::makePSOCKcluster(hosts, master = "127.0.0.1", rshcmd = "./srsh")
-  on.exit(for (node in cluster) try(close(node$con), silent = TRUE))
-  steps <- unlist(parallel::clusterCall(cluster, function() {
+start_workers <- function() {
+  parallel::makePSOCKcluster(hosts, master = "127.0.0.1", rshcmd = "./srsh")
+}
+
+steps_of <- function(cluster) {
+  unlist(parallel::clusterCall(cluster, function() {
     paste(Sys.getenv(c("SLURM_JOB_ID", "SLURM_STEP_ID")), collapse = ".")
   }))
-  cancel <- function(options, steps) paste(c("scancel", options, steps), collapse = " ")
-  system(paste0("(sleep ", alone$seconds / 3, "; ", cancel(options, steps[workers]),
-                ") >/dev/null 2>&1"), wait = FALSE)
-  found <- long_fit(cluster, timeout)
-  system(paste(cancel("--signal=KILL", steps), ">/dev/null 2>&1"))
+}
+
+cancel <- function(steps, options = "--signal=KILL", seconds = 0) {
+  system(paste(c("(sleep", seconds, "; scancel", options, steps, ") >/dev/null 2>&1"),
+               collapse = " "), wait = FALSE)
+}
+
+report <- function(case, found) {
   same <- identical(found$result, alone$result)
   say(case, if (same) "identical" else found$class, ", ", round(found$seconds, 1), " s (",
       round(alone$seconds, 1), " s without a cluster). ", found$told,
@@ -67,8 +71,27 @@ cancelled <- function(case, workers, options = "", timeout = NULL) {
         found$seconds < 2 * alone$seconds + 10)
 }
 
+# `scancel` of the steps of these workers in the middle of it.
+cancelled <- function(case, workers, options = "", timeout = NULL) {
+  cluster <- start_workers()
+  on.exit(for (node in cluster) try(close(node$con), silent = TRUE))
+  steps <- steps_of(cluster)
+  cancel(steps[workers], options, alone$seconds / 3)
+  found <- long_fit(cluster, timeout)
+  cancel(steps)
+  report(case, found)
+}
+
 cancelled("one worker cancelled", 1)
 cancelled("one worker killed", 2, "--signal=KILL")
 cancelled("one worker stopped", 2, "--signal=STOP", timeout = 3)
 cancelled("all workers killed", 1:2, "--signal=KILL")
+
+made <- 0
+report("all workers killed, cluster = function()", long_fit(function() {
+  cluster <- start_workers()
+  made <<- made + 1
+  if (made == 1) cancel(steps_of(cluster), seconds = alone$seconds / 3)
+  cluster
+}))
 if (!all_true) quit(status = 1)

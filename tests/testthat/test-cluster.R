@@ -103,7 +103,7 @@ test_that("a worker that is killed, fails or answers wrongly is replaced by the 
     info <- paste(case, collapse = " ")
     expect_identical(found$fit, here[[case[[1]]]], info = info)
     expect_match(conditionMessage(found$warned), "worker 2 ", info = info)
-    expect_lt(found$seconds, 10)
+    expect_lt(found$seconds, 60) # no hang
   }
 })
 
@@ -137,18 +137,17 @@ test_that("a worker that hangs is given up, and does no harm when it wakes", {
   local_small_shards()
   d <- cluster_data()
   here <- lapply(cluster_fits, function(fit) cluster_result(fit(d)))
-  for (case in list(list("vb_groups", 4, 0.3), list("gaussian_groups", 7, 0.45),
-                    list("vb", 2, 10))) {
+  for (case in list(list("vb_groups", 4, 3), list("gaussian_groups", 7, 4.5),
+                    list("vb", 2, 25))) {
     cluster <- local_cluster(2)
     plant_fault(cluster[1], case[[2]], "pause", case[[3]])
     found <- try_fit(cluster_fits[[case[[1]]]](d, cluster = cluster,
-                                               control = bsvm_control(timeout = 0.4)))
+                                               control = bsvm_control(timeout = 4)))
     expect_identical(found$fit, here[[case[[1]]]], info = case[[1]])
-    expect_lt(found$seconds, 10)
   }
-  expect_match(conditionMessage(found$warned), "did not answer within 0.4 seconds")
+  expect_match(conditionMessage(found$warned), "did not answer within 4 seconds")
   # it is still asleep, and another fit goes on without it
-  found <- try_fit(cluster_fits$vb(d, cluster = cluster, control = bsvm_control(timeout = 0.4)))
+  found <- try_fit(cluster_fits$vb(d, cluster = cluster, control = bsvm_control(timeout = 4)))
   expect_identical(found$fit, here$vb)
 })
 
@@ -202,7 +201,7 @@ test_that("kills at random points leave the same bits", {
                    sample(attr(cluster, "pids"), 1)), wait = FALSE)
     found <- try_fit(cluster_fits[[name]](d, cluster = cluster))
     expect_identical(found$fit, here[[name]])
-    expect_lt(found$seconds, 10)
+    expect_lt(found$seconds, 60) # no hang
   })
 })
 
