@@ -26,11 +26,8 @@ streamed_data <- function(n = 5000, levels = 60, seed = 1) {
 }
 
 # So that few rows are several pieces.
-local_piece_rows <- function(rows, env = parent.frame()) {
-  set <- function(value) utils::assignInNamespace("spill_rows", value, "bsvm")
-  before <- spill_rows
-  withr::defer(set(before), envir = env)
-  set(rows)
+local_piece_rows <- function(rows, frame = parent.frame()) {
+  local_replace("spill_rows", rows, frame)
 }
 
 what_is_found <- function(fit) {
@@ -94,7 +91,9 @@ test_that("rows of weight zero and rows with missing values are left out", {
 
 test_that("files and queries are sources, too", {
   d <- streamed_data(2000)
-  folder <- withr::local_tempdir()
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE), add = TRUE)
   files <- file.path(folder, c("one.csv", "two \u00e9.csv"))
   write.csv(d[1:900, ], files[1], row.names = FALSE)
   write.csv(d[901:2000, ], files[2], row.names = FALSE)
@@ -106,7 +105,7 @@ test_that("files and queries are sources, too", {
                    {p <- predict(fit, from_files, type = "prob"); rownames(p) <- NULL; p})
   skip_if_not_installed("RSQLite")
   con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
-  on.exit(DBI::dbDisconnect(con))
+  on.exit(DBI::dbDisconnect(con), add = TRUE)
   DBI::dbWriteTable(con, "d", from_files)
   query <- bsvm_source(con, query = "SELECT * FROM d WHERE x > -1", chunk_size = 77)
   expect_identical(coef(bsvm(y ~ x + f, query)),
@@ -239,7 +238,9 @@ test_that("disk that is too small is said before the work", {
 })
 
 test_that("files that cannot be written or read are errors of the disk", {
-  folder <- withr::local_tempdir()
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE), add = TRUE)
   for (name in c("write_shard", "write_value", "deal_by_level")) {
     assign(name, getFromNamespace(name, "bsvm"))
   }
@@ -254,8 +255,13 @@ test_that("files that cannot be written or read are errors of the disk", {
 })
 
 test_that("a fit of files is updated by their names", {
-  folder <- withr::local_tempdir()
-  withr::local_dir(folder)
+  folder <- tempfile()
+  dir.create(folder)
+  old <- setwd(folder)
+  on.exit({
+    setwd(old)
+    unlink(folder, recursive = TRUE)
+  })
   d <- streamed_data(600)
   write.csv(d, "d.csv", row.names = FALSE)
   fit <- bsvm(y ~ x, "d.csv")
