@@ -56,10 +56,8 @@ make_shards <- function() {
                 control = bsvm_control(verbose = FALSE))
   source <- bsvm_source(rows)
   parts <- inside$parse_formula(formula, inside$names_alone(source))
-  spill <- inside$spill_variables(source, parts, list(), FALSE)
-  frame <- inside$streamed_frame(spill, parts, given)
-  shards <- inside$write_shards(spill, frame, list(), given)
-  inside$drop_spill(spill)
+  prepared <- inside$prepare_rows(source, parts, list(), given)
+  shards <- prepared$shards
   whole <- inside$core_shard_shape(shards$paths[1L])$n
   copies <- max(1, ceiling(n / whole))
   paths <- file.path(shards$folder, sprintf("copy-%05d", seq_len(copies)))
@@ -67,7 +65,7 @@ make_shards <- function() {
   shards$paths <- paths
   shards$n <- copies * whole
   shards$shards <- copies
-  list(frame = inside$with_sample(frame, shards), shards = shards)
+  list(frame = inside$with_sample(prepared$frame, shards), shards = shards)
 }
 
 made <- make_shards()
