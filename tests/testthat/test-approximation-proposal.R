@@ -217,6 +217,7 @@ test_that("heavy tails are seen, and no standard deviation is given", {
     expect_false(any(check$table$trust %in% TRUE))
     if (check$method != "importance") return(FALSE)
     expect_true(all(is.na(check$table$sd_corrected)))
+    expect_true(all(is.na(check$table$trust)))
     grepl("so heavy a tail", paste(bsvm:::check_sentences(check), collapse = " "))
   }, TRUE)
   expect_true(any(heavy))

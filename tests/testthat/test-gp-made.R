@@ -68,11 +68,15 @@ test_that("rows of weight zero, missing ones and new ones with missing values ar
 })
 
 test_that("sandwich covariances of regressions are those with columns in the frame", {
-  fits <- both(CW ~ sp + gp(FL, RW, points = 6), few, engine = "gaussian",
-               likelihood = likelihood_eps_insensitive())
-  # The climb takes 450 iterations, the last ones through rounding.
-  expect_equal(vcov(fits$made, method = "sandwich"), vcov(fits$kept, method = "sandwich"),
-               tolerance = 5e-5)
+  # An inferred tube takes 450 iterations, and where they end depends on the last bits: 3e-7 to 2e-3
+  # off for five such models.
+  for (likelihood in list(likelihood_eps_insensitive(epsilon = 0.1, scale = 0.3),
+                          likelihood_laplace())) {
+    fits <- both(CW ~ sp + gp(FL, RW, points = 6), few, engine = "gaussian",
+                 likelihood = likelihood)
+    expect_equal(vcov(fits$made, method = "sandwich"), vcov(fits$kept, method = "sandwich"),
+                 tolerance = 1e-8)
+  }
 })
 
 # Much is left over by three points: what the rows' own responses tell does not include it.

@@ -13,6 +13,18 @@ namespace {
 
 Eigen::Map<const Arr> view(const double* x, Index r) { return {x, r}; }
 
+// Adds sum slope_i c_i of the columns of c (p, rows), four at a time. Not by Eigen, whose order of
+// columns depends on where in memory they begin.
+void add_linear(const double* c, const Arr& slope, Index p, double* __restrict out) {
+  Index i = 0;
+  for (; i + 4 <= slope.size(); i += 4) {
+    const double *a = c + i * p, *b = a + p, *d = b + p, *e = d + p;
+    for (Index j = 0; j < p; ++j)
+      out[j] += (slope[i] * a[j] + slope[i + 1] * b[j]) + (slope[i + 2] * d[j] + slope[i + 3] * e[j]);
+  }
+  for (; i < slope.size(); ++i) add_multiple(out, c + i * p, slope[i], p);
+}
+
 }  // namespace
 
 MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index most_gathered)
@@ -196,9 +208,7 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   const double value = terms.value.sum();
   out.value() += value;
   out.rows() += static_cast<double>(r);
-  // Not by Eigen, whose order of columns depends on where in memory they begin.
-  for (Index i = 0; i < r; ++i)
-    add_multiple(out.linear().data(), block.c + i * groups_.p, terms.slope[i], groups_.p);
+  add_linear(block.c, terms.slope, groups_.p, out.linear().data());
   if (out.raw > 0) out.raw_diagonal() += block.design().cwiseAbs2() * terms.weight.matrix();
   if (out.leaving > 0)
     out.left_over() -= 0.5 * block.left_over.transpose() * terms.weight.matrix();
