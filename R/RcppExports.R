@@ -53,8 +53,8 @@ core_hold_rows <- function(problem, model) {
     .Call(`_bsvm_core_hold_rows`, problem, model)
 }
 
-core_hold_shards <- function(problem, model, known, paths, first) {
-    .Call(`_bsvm_core_hold_shards`, problem, model, known, paths, first)
+core_hold_shards <- function(problem, model, known, paths, first, before) {
+    .Call(`_bsvm_core_hold_shards`, problem, model, known, paths, first, before)
 }
 
 core_ask_held_rows <- function(rows, question) {
@@ -173,8 +173,8 @@ core_rotate <- function(x, center, scale) {
     .Call(`_bsvm_core_rotate`, x, center, scale)
 }
 
-core_sample <- function(problem, model, options) {
-    .Call(`_bsvm_core_sample`, problem, model, options)
+core_sample <- function(problem, model, options, rows) {
+    .Call(`_bsvm_core_sample`, problem, model, options, rows)
 }
 
 core_shard_units <- function(bounds, center, scale) {
@@ -187,6 +187,10 @@ core_write_shard <- function(path, rows) {
 
 core_shard_shape <- function(path) {
     .Call(`_bsvm_core_shard_shape`, path)
+}
+
+core_shard_sums <- function(paths) {
+    .Call(`_bsvm_core_shard_sums`, paths)
 }
 
 core_shard_size <- function(p, numbers) {

@@ -12,7 +12,7 @@ start_run <- function(team, shards, job) {
   team$run <- new_run_name()
   team$rows <- shards$folder
   team$job <- file.path(team$rows, "job")
-  saveRDS(c(job, list(folder = shards$folder, paths = shards$paths)), team$job, compress = FALSE)
+  saveRDS(c(job, shards[c("folder", "paths", "before")]), team$job, compress = FALSE)
   team$shards <- shards$shards
   team$n <- shards$n
   team$bytes <- shards$bytes
@@ -63,7 +63,7 @@ ask_team <- function(team, question) {
   if (!is.null(error)) return(error)
   answer <- combine_answers(team, question)
   team$slowest <- max(team$slowest, now() - started)
-  commit(team, question$source, question$what != "groups")
+  commit(team, question$source, !question$what %in% only_read)
   unlink(team$files)
   answered <- TRUE
   answer
@@ -94,11 +94,14 @@ open_units <- function(team) which(!vapply(team$units, function(unit) "answer" %
 live_workers <- function(team) Filter(function(worker) worker$live, team$workers)
 busy_workers <- function(team) Filter(function(worker) !is.null(worker$busy), live_workers(team))
 
+# Questions that leave the levels' states as they are.
+only_read <- c("groups", "effects")
+
 # What it is about is in a file. `keys` of the workers that are to answer for each of the units.
 question_message <- function(team, units, question, keys) {
   tag <- next_tag(team)
   source <- question$source
-  to <- if (question$what == "groups") "" else tag
+  to <- if (question$what %in% only_read) "" else tag
   asked <- Map(function(k, key) {
     unit <- team$units[[k]]
     list(key = key, first = unit$first, last = unit$last, from = unit$state[source], to = to,
@@ -229,6 +232,10 @@ combine_answers <- function(team, question) {
             in_full(team$n), ". There is no fit.")
     }
     return(total)
+  }
+  if (question$what == "effects") {
+    return(lapply(list(effects = "effects", expected = "expected"),
+                  function(part) unlist(lapply(answers, `[[`, part))))
   }
   if (question$what != "groups") return(NULL)
   parts <- c("mean", "precision", "regression")

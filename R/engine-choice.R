@@ -195,7 +195,7 @@ check_structure <- function(engine, frame, likelihood, assigned) {
   check_selection(engine, frame, assigned$blocks, any(sparse))
   check_mode(engine, integrated, frame$groups, any(sparse))
   check_sparse(engine, any(sparse))
-  check_elsewhere(engine, frame, assigned$blocks, integrated, any(sparse))
+  check_elsewhere(engine, frame, likelihood, assigned$blocks, integrated, any(sparse))
 }
 
 # `object`: a frame or a fit.
@@ -293,8 +293,11 @@ check_mode <- function(engine, integrated, groups, sparse) {
         "single effect must not be multiplied by zero in any row.")
 }
 
+# Beyond, the core draws indicators by the columns of rows in memory (gibbs/wide_gibbs).
+most_selected_elsewhere <- 1000
+
 # Rows in other processes: what looks at rows itself, and not through sums over them, is refused.
-check_elsewhere <- function(engine, frame, blocks, integrated, sparse) {
+check_elsewhere <- function(engine, frame, likelihood, blocks, integrated, sparse) {
   if (is.null(frame$cluster)) return(invisible())
   if (!trait(engine, "elsewhere")) {
     abort("unsupported", engine_call(engine), " needs all rows in this R session: ",
@@ -313,8 +316,15 @@ check_elsewhere <- function(engine, frame, blocks, integrated, sparse) {
   if (!is.null(frame$unknowns)) refuse("models of missing predictors.")
   if (!is.null(frame$made)) refuse("terms with parameters that are inferred.")
   if (!is.null(frame$scale_model)) refuse("a scale that differs by row.")
-  if (selects_any(blocks) && length(frame$columns) > row_count(frame)) {
+  if (is_sampler(engine) && length(parameter_blocks(likelihood)) > 0L) {
+    refuse("a likelihood with parameters that are inferred.")
+  }
+  if (!selects_any(blocks)) return(invisible())
+  if (length(frame$columns) > row_count(frame)) {
     refuse("variable selection with more columns than rows.")
+  }
+  if (is_sampler(engine) && length(frame$columns) > most_selected_elsewhere) {
+    refuse("variable selection with more than ", most_selected_elsewhere, " columns.")
   }
 }
 

@@ -67,8 +67,9 @@
 #' @param thin After the burn-in, one draw is kept out of this many iterations; at least 1.
 #' @param chains How many chains; from 1 to 1000, and at least 2 for a meaningful Rhat. Each makes
 #'   `burnin + draws * thin` iterations, at most 1e9.
-#' @param mixing `TRUE` (default) adds the slice sampling moves; `FALSE` is the sampler of the
-#'   papers.
+#' @param mixing `TRUE` adds the slice sampling moves; `FALSE` is the sampler of the papers. With
+#'   `NULL` (default) it is `TRUE`, and `FALSE` for a source of rows ([bsvm_source()]), where each
+#'   move would read all rows several times.
 #' @param checkpoint `NULL` (default) or the name of a file, in a folder that exists.
 #' @param resume Continue from `checkpoint`, if the file exists? `FALSE` by default.
 #' @param keep_effects Keep the draws of the group effects? `TRUE` by default. `FALSE` saves memory
@@ -117,22 +118,38 @@
 #' long <- update(fit, engine = engine_gibbs(draws = 1000, checkpoint = file, resume = TRUE))
 #' unlink(file)
 #' @export
-engine_gibbs <- function(draws = NULL, burnin = 1000, thin = 1, chains = 4, mixing = TRUE,
+engine_gibbs <- function(draws = NULL, burnin = 1000, thin = 1, chains = 4, mixing = NULL,
                          checkpoint = NULL, resume = FALSE, keep_effects = TRUE,
                          empirical = FALSE, ...) {
   check_dots(substitute(list(...)), "engine_gibbs()", sampler_hints)
   settings <- sampler_settings(draws, burnin, thin, chains, checkpoint, resume, keep_effects)
-  check_flag(mixing, "mixing")
+  if (!is.null(mixing)) check_flag(mixing, "mixing")
   check_flag(empirical, "empirical")
   if (empirical && settings$burnin < least_settling) {
     abort("argument", "`empirical = TRUE` needs a `burnin` of at least ", least_settling,
           ", in which hyper-parameters are estimated; found ", settings$burnin, ".")
   }
-  engine <- new_engine("gibbs", c(mixing = as.numeric(mixing)),
-                       sampler_label("Gibbs sampler", settings,
-                                     paste0(if (!mixing) ", plain", if (empirical) ", empirical")))
-  engine$settings <- c(settings, list(empirical = empirical))
+  label <- sampler_label("Gibbs sampler", settings, if (empirical) ", empirical")
+  engine <- new_engine("gibbs", c(mixing = 1), label)
+  engine$settings <- c(settings, list(empirical = empirical, mixing_given = !is.null(mixing)))
+  if (isFALSE(mixing)) without_mixing(engine) else engine
+}
+
+without_mixing <- function(engine) {
+  engine$parameters[["mixing"]] <- 0
+  engine$label <- paste0(engine$label, ", plain")
   engine
+}
+
+# Moves look at rows again and again.
+#' @export
+for_rows_elsewhere.bsvm_engine_gibbs <- function(engine) {
+  if (engine$parameters[["mixing"]] == 0) return(engine)
+  if (engine$settings$mixing_given) {
+    abort("unsupported", "engine_gibbs(mixing = TRUE) needs all rows in this R session. Leave ",
+          "`mixing` out.")
+  }
+  without_mixing(engine)
 }
 
 least_settling <- 300 # sweeps
@@ -147,5 +164,5 @@ refuse_empirical <- function(engine) {
 
 #' @export
 traits_of.bsvm_engine_gibbs <- function(engine) {
-  new_traits(latent = "drawn", word = "Gibbs sampler")
+  new_traits(elsewhere = TRUE, latent = "drawn", word = "Gibbs sampler")
 }

@@ -91,6 +91,12 @@ group_note <- function(engine, x) UseMethod("group_note")
 #' @export
 group_note.bsvm_engine <- function(engine, x) NULL
 
+# The engine for rows that are elsewhere (R/row-source.R), which a user's arguments may rule out.
+for_rows_elsewhere <- function(engine) UseMethod("for_rows_elsewhere")
+
+#' @export
+for_rows_elsewhere.bsvm_engine <- function(engine) engine
+
 # ---- arguments ----------------------------------------------------------------------------------
 
 # An object of class bsvm_<kind>, or a string that names an exported constructor <kind>_<string>().

@@ -25,6 +25,8 @@
 #   back      state                NULL
 #   groups    (none)               list(mean, precision, regression), one      columns are bound
 #                                  column for each level
+#   effects   (none)               list(effects, expected): what was drawn     are joined
+#   restore   effects, of all      NULL
 #
 # `state` is the vector of the State. Its size, and the size of the sums, does not grow with rows or
 # levels. So far the frame is in this session, too: methods of the fit read the rows there.

@@ -178,7 +178,9 @@ run_sampler <- function(spec, control) {
   options$keep_unknowns <- isTRUE(spec$missing$settings$keep_draws)
   if (options$most > 0L) options$most <- min(options$most, most_kept(spec))
   started <- proc.time()[["elapsed"]]
-  result <- with_core_conditions(core_sample(spec$problem, spec$model, options))
+  result <- with_rows(spec, function(problem, rows) {
+    with_core_conditions(core_sample(problem, spec$model, options, rows))
+  })
   result$seconds <- proc.time()[["elapsed"]] - started
   warn_checkpoint(result$checkpoint_failed, options$checkpoint)
   result$variances <- unlist(unname(split_hyper(spec, result$variances)), recursive = FALSE)

@@ -1,7 +1,7 @@
 # Rows of a fit in files, which the core reads in each pass (core/rows/shards).
 #
 # write_shards() returns an object of class bsvm_shards, a place for rows (R/row-source.R):
-#   folder, paths   where they are; `bytes` of all
+#   folder, paths   where they are; `bytes` of all; `before` (2, shards): rows and levels before each
 #   n, n_groups     rows with a positive weight, and levels; `shards`, how many
 #   columns         a row's columns, the intercept included; `intercept`: is it one of them?
 #   slopes          multipliers of group effects, 0 for a random intercept
@@ -34,6 +34,7 @@ write_shards <- function(spill, frame, choose, n, verbose) {
     tell(k * as.numeric(spill$piece_rows))
   }
   shards <- new_shards(folder, deal$finish(), frame, seen)
+  shards$before <- before_shards(dealt, shards$shards)
   done <- TRUE
   shards
 }
@@ -125,6 +126,11 @@ shard_plan <- function(spill, frame, make) {
   }
   check_largest_level(counts, p)
   c(plan, list(groups = counts, starts = core_shard_starts(counts, p, plan$lanes)))
+}
+
+before_shards <- function(plan, shards) {
+  if (is.null(plan$starts)) return(rbind((seq_len(shards) - 1) * plan$rows, 0))
+  rbind(c(0, cumsum(plan$groups))[plan$starts], plan$starts - 1)
 }
 
 # A level is eliminated from the sums of a pass as a whole.
@@ -290,7 +296,7 @@ with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
   known <- list(units = core_shard_units(bounds, problem$center, problem$scale),
                 group_units = if (cluster$slopes == 0L) 1
                               else core_shard_units(cluster$z_sums$bounds, numeric(q), rep(1, q)),
-                n = cluster$n, n_groups = cluster$n_groups)
+                n = cluster$n, n_groups = cluster$n_groups, sums = core_shard_sums(cluster$paths))
   own <- list(center = problem$center, scale = problem$scale, intercept = cluster$intercept,
               slopes = cluster$slopes)
   rows <- if (is.null(cluster$team)) {

@@ -77,6 +77,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   assigned$blocks <- c(assigned$blocks, parameter_blocks(likelihood), basis_parameter_blocks(frame))
   check_registered(all_blocks(assigned), likelihood)
   engine <- as_engine(engine, frame, likelihood, assigned)
+  if (!is.null(frame$cluster)) engine <- for_rows_elsewhere(engine)
   need_registered(engine$name, registered_engines(), "engine")
   check_not_effects(assigned$group_blocks)
   check_effect_priors(assigned$group_blocks)

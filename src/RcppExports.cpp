@@ -162,8 +162,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_hold_shards
-Rcpp::RObject core_hold_shards(Rcpp::List problem, Rcpp::List model, Rcpp::List known, std::vector<std::string> paths, double first);
-RcppExport SEXP _bsvm_core_hold_shards(SEXP problemSEXP, SEXP modelSEXP, SEXP knownSEXP, SEXP pathsSEXP, SEXP firstSEXP) {
+Rcpp::RObject core_hold_shards(Rcpp::List problem, Rcpp::List model, Rcpp::List known, std::vector<std::string> paths, double first, Rcpp::NumericVector before);
+RcppExport SEXP _bsvm_core_hold_shards(SEXP problemSEXP, SEXP modelSEXP, SEXP knownSEXP, SEXP pathsSEXP, SEXP firstSEXP, SEXP beforeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
@@ -171,7 +171,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
     Rcpp::traits::input_parameter< std::vector<std::string> >::type paths(pathsSEXP);
     Rcpp::traits::input_parameter< double >::type first(firstSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_hold_shards(problem, model, known, paths, first));
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type before(beforeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hold_shards(problem, model, known, paths, first, before));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -544,14 +545,15 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_sample
-Rcpp::List core_sample(Rcpp::List problem, Rcpp::List model, Rcpp::List options);
-RcppExport SEXP _bsvm_core_sample(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP) {
+Rcpp::List core_sample(Rcpp::List problem, Rcpp::List model, Rcpp::List options, SEXP rows);
+RcppExport SEXP _bsvm_core_sample(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP, SEXP rowsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sample(problem, model, options));
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sample(problem, model, options, rows));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -584,6 +586,16 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
     rcpp_result_gen = Rcpp::wrap(core_shard_shape(path));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_shard_sums
+Rcpp::CharacterVector core_shard_sums(std::vector<std::string> paths);
+RcppExport SEXP _bsvm_core_shard_sums(SEXP pathsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type paths(pathsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_shard_sums(paths));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -651,7 +663,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_factor_vb", (DL_FUNC) &_bsvm_core_factor_vb, 3},
     {"_bsvm_core_fit", (DL_FUNC) &_bsvm_core_fit, 4},
     {"_bsvm_core_hold_rows", (DL_FUNC) &_bsvm_core_hold_rows, 2},
-    {"_bsvm_core_hold_shards", (DL_FUNC) &_bsvm_core_hold_shards, 5},
+    {"_bsvm_core_hold_shards", (DL_FUNC) &_bsvm_core_hold_shards, 6},
     {"_bsvm_core_ask_held_rows", (DL_FUNC) &_bsvm_core_ask_held_rows, 2},
     {"_bsvm_core_heed_interrupts", (DL_FUNC) &_bsvm_core_heed_interrupts, 1},
     {"_bsvm_core_checksum", (DL_FUNC) &_bsvm_core_checksum, 1},
@@ -681,10 +693,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_registry", (DL_FUNC) &_bsvm_core_registry, 0},
     {"_bsvm_core_responses", (DL_FUNC) &_bsvm_core_responses, 7},
     {"_bsvm_core_rotate", (DL_FUNC) &_bsvm_core_rotate, 3},
-    {"_bsvm_core_sample", (DL_FUNC) &_bsvm_core_sample, 3},
+    {"_bsvm_core_sample", (DL_FUNC) &_bsvm_core_sample, 4},
     {"_bsvm_core_shard_units", (DL_FUNC) &_bsvm_core_shard_units, 3},
     {"_bsvm_core_write_shard", (DL_FUNC) &_bsvm_core_write_shard, 2},
     {"_bsvm_core_shard_shape", (DL_FUNC) &_bsvm_core_shard_shape, 1},
+    {"_bsvm_core_shard_sums", (DL_FUNC) &_bsvm_core_shard_sums, 1},
     {"_bsvm_core_shard_size", (DL_FUNC) &_bsvm_core_shard_size, 2},
     {"_bsvm_core_shard_starts", (DL_FUNC) &_bsvm_core_shard_starts, 3},
     {"_bsvm_core_shard_rows", (DL_FUNC) &_bsvm_core_shard_rows, 5},

@@ -9,7 +9,7 @@ using Rcpp::NumericVector;
 
 namespace {
 
-class AskedRows : public bsvm::RowSource {
+class AskedRows : public bsvm::DrawSource {
  public:
   AskedRows(const Rcpp::Function& ask, bsvm::Use use, int threads) : ask_(ask), use_(use) {
     source_ = as<int>(answer("open", List::create(_["threads"] = threads)));
@@ -23,6 +23,7 @@ class AskedRows : public bsvm::RowSource {
   }
 
   bsvm::Mat settle(const bsvm::State& state, bsvm::Settle how, double change) override {
+    found_ = List();
     const bsvm::Index q = state.layout.q;
     const bsvm::Vec moments =
         numbers("settle", List::create(_["state"] = to_numeric(state.x),
@@ -45,7 +46,20 @@ class AskedRows : public bsvm::RowSource {
     return out;
   }
 
+  bsvm::Vec effects() const override { return drawn("effects"); }
+  bsvm::Vec expected_effects(bsvm::ConstVecRef) const override { return drawn("expected"); }
+  void restore(bsvm::ConstVecRef effects, bsvm::State&) override {
+    answer("restore", List::create(_["effects"] = to_numeric(effects)));
+  }
+
  private:
+  // Both are asked for at once, after settle().
+  bsvm::Vec drawn(const char* which) const {
+    if (found_.size() == 0) found_ = List(answer("effects", List()));
+    const NumericVector out = found_[which];
+    return to_vec(out);
+  }
+
   // A condition comes back as a value: the core must be left by its own errors.
   Rcpp::RObject answer(const char* what, const List& more) const {
     const List common = List::create(_["what"] = what, _["source"] = source_,
@@ -70,11 +84,12 @@ class AskedRows : public bsvm::RowSource {
   Rcpp::Function ask_;
   bsvm::Use use_;
   int source_ = 0;
+  mutable List found_;  // what effects() gave last
 };
 
 }  // namespace
 
-bsvm::MakeSource source_for(const bsvm::Problem& problem, SEXP rows) {
+bsvm::MakeDraws source_for(const bsvm::Problem& problem, SEXP rows) {
   if (Rf_isNull(rows)) return bsvm::source_maker(problem);
   const RowsMaker& maker = *Rcpp::XPtr<RowsMaker>(rows);
   return [&problem, &maker](bsvm::Use use, int threads) { return maker(problem, use, threads); };
@@ -84,7 +99,7 @@ bsvm::MakeSource source_for(const bsvm::Problem& problem, SEXP rows) {
 // [[Rcpp::export(rng = false)]]
 Rcpp::RObject core_ask_rows(Rcpp::Function ask) {
   const auto make = [ask](const bsvm::Problem&, bsvm::Use use, int threads) {
-    return std::unique_ptr<bsvm::RowSource>(new AskedRows(ask, use, threads));
+    return std::unique_ptr<bsvm::DrawSource>(new AskedRows(ask, use, threads));
   };
   return Rcpp::RObject(Rcpp::XPtr<RowsMaker>(new RowsMaker(make)));
 }

@@ -47,13 +47,15 @@ class HeldRows {
     const std::string what = as<std::string>(question["what"]);
     if (what == "units") return RObject(units());
     if (what == "open") return RObject(Rcpp::wrap(open(question)));
-    bsvm::RowSource& source = source_of(question);
+    bsvm::DrawSource& source = source_of(question);
     source.ask(use_of(question));
     if (what == "sums") return RObject(sums(source, question, host));
     if (what == "settle") return RObject(settle(source, question));
     if (what == "groups") return RObject(groups(source.groups()));
+    if (what == "effects") return RObject(effects(source));
     if (what == "keep") source.keep();
     else if (what == "back") source.back(state_of(question));
+    else if (what == "restore") restore(source, question);
     else throw bsvm::InvalidInput("cluster", "There is no question '" + what + "'.");
     return RObject();
   }
@@ -63,13 +65,16 @@ class HeldRows {
   void start(const bsvm::Problem& problem) {
     problem_ = &problem;
     side_ = std::make_unique<bsvm::Coefficients>(problem);
+    drawn_side_ = std::make_unique<bsvm::Coefficients>(problem, 0, false);
   }
   // ... and last, while it is there.
   void finish() {
     sources_.clear();
     side_.reset();
+    drawn_side_.reset();
   }
-  virtual std::unique_ptr<bsvm::RowSource> make(bsvm::Use use, int threads) = 0;
+  virtual std::unique_ptr<bsvm::DrawSource> make(bsvm::Use use, int threads) = 0;
+  virtual bsvm::Index first_effect() const { return 0; }  // among all
   virtual void turn(bsvm::RowSource&, const List& /*question*/) {}
 
  private:
@@ -89,7 +94,7 @@ class HeldRows {
     return static_cast<int>(sources_.size()) - 1;
   }
 
-  bsvm::RowSource& source_of(const List& question) {
+  bsvm::DrawSource& source_of(const List& question) {
     const int number = to_count(question, "source");
     if (number >= static_cast<int>(sources_.size()))
       throw bsvm::InvalidInput("cluster", "There is no such source.");
@@ -97,8 +102,13 @@ class HeldRows {
     return *sources_[number];
   }
 
+  // The State of draws holds no covariance.
+  bsvm::Layout layout_of(const List& question) const {
+    return (use_of(question) == bsvm::Use::drawn ? drawn_side_ : side_)->layout();
+  }
+
   bsvm::State state_of(const List& question) const {
-    bsvm::State out(side_->layout());
+    bsvm::State out(layout_of(question));
     const NumericVector x = question["state"];
     if (x.size() != out.x.size())
       throw bsvm::InvalidInput("cluster", "The state is not of the size of this model.");
@@ -107,7 +117,7 @@ class HeldRows {
   }
 
   NumericVector sums(bsvm::RowSource& source, const List& question, bsvm::Host& host) const {
-    bsvm::RowSums out(side_->layout());
+    bsvm::RowSums out(layout_of(question));
     source.sums(state_of(question), out, host);
     return to_numeric(out.x);
   }
@@ -119,6 +129,22 @@ class HeldRows {
     return NumericVector(out.data(), out.data() + out.size());
   }
 
+  // Of the levels that are here.
+  static List effects(const bsvm::DrawSource& source) {
+    return List::create(_["effects"] = to_numeric(source.effects()),
+                        _["expected"] = to_numeric(source.expected_effects(bsvm::Vec())));
+  }
+
+  // From those of all levels.
+  void restore(bsvm::DrawSource& source, const List& question) {
+    const NumericVector all = question["effects"];
+    const bsvm::Index first = first_effect();
+    if (first > all.size())
+      throw bsvm::InvalidInput("cluster", "There are fewer effects than levels.");
+    bsvm::State state(layout_of(question));
+    source.restore(to_vec(all).tail(all.size() - first), state);
+  }
+
   static List groups(const bsvm::GroupPosterior& of) {
     const auto matrix = [](const bsvm::Mat& x) { return to_array(x, {x.rows(), x.cols()}); };
     return List::create(_["mean"] = matrix(of.mean), _["precision"] = matrix(of.precision),
@@ -126,8 +152,8 @@ class HeldRows {
   }
 
   const bsvm::Problem* problem_ = nullptr;
-  std::unique_ptr<bsvm::Coefficients> side_;
-  std::vector<std::unique_ptr<bsvm::RowSource>> sources_;
+  std::unique_ptr<bsvm::Coefficients> side_, drawn_side_;
+  std::vector<std::unique_ptr<bsvm::DrawSource>> sources_;
 };
 
 class HeldInMemory : public HeldRows {
@@ -142,7 +168,7 @@ class HeldInMemory : public HeldRows {
   ~HeldInMemory() override { finish(); }
 
  private:
-  std::unique_ptr<bsvm::RowSource> make(bsvm::Use use, int threads) override {
+  std::unique_ptr<bsvm::DrawSource> make(bsvm::Use use, int threads) override {
     return bsvm::make_source(problem_, use, threads);
   }
 
@@ -155,16 +181,19 @@ class HeldInMemory : public HeldRows {
 class HeldShards : public HeldRows {
  public:
   HeldShards(const List& problem, const List& model, const List& known,
-             std::vector<std::string> paths, bsvm::Index first)
-      : view_(to_shard_problem(problem, model, known)), paths_(std::move(paths)), first_(first) {
+             std::vector<std::string> paths, bsvm::Index first, bsvm::ShardPlace before)
+      : view_(to_shard_problem(problem, model, known)), paths_(std::move(paths)), first_(first),
+        before_(before) {
     start(view_->problem);
   }
   ~HeldShards() override { finish(); }
 
  private:
-  std::unique_ptr<bsvm::RowSource> make(bsvm::Use use, int threads) override {
-    return std::make_unique<bsvm::ShardSource>(*view_, paths_, "", use, threads);
+  std::unique_ptr<bsvm::DrawSource> make(bsvm::Use use, int threads) override {
+    return std::make_unique<bsvm::ShardSource>(*view_, paths_, "", use, threads, before_);
   }
+
+  bsvm::Index first_effect() const override { return before_.level * view_->problem.effects(); }
 
   void turn(bsvm::RowSource& source, const List& question) override {
     static_cast<bsvm::ShardSource&>(source).turn(as<std::string>(question["from"]),
@@ -174,6 +203,7 @@ class HeldShards : public HeldRows {
   std::shared_ptr<bsvm::ShardProblem> view_;
   std::vector<std::string> paths_;
   bsvm::Index first_;
+  bsvm::ShardPlace before_;
 };
 
 }  // namespace
@@ -186,13 +216,15 @@ Rcpp::RObject core_hold_rows(Rcpp::List problem, Rcpp::List model) {
 }
 
 // The same of rows in files, as core_shard_rows() has them; `first`: the number of the first file
-// among all of the fit.
+// among all of the fit; `before`: how many rows and levels are before it.
 // [[Rcpp::export(rng = false)]]
 Rcpp::RObject core_hold_shards(Rcpp::List problem, Rcpp::List model, Rcpp::List known,
-                               std::vector<std::string> paths, double first) {
+                               std::vector<std::string> paths, double first,
+                               Rcpp::NumericVector before) {
   return with_core_errors([&] {
     return RObject(Rcpp::XPtr<HeldRows>(
-        new HeldShards(problem, model, known, paths, static_cast<bsvm::Index>(first))));
+        new HeldShards(problem, model, known, paths, static_cast<bsvm::Index>(first),
+                       {static_cast<bsvm::Index>(before[0]), static_cast<bsvm::Index>(before[1])})));
   });
 }
 

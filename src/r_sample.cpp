@@ -63,8 +63,9 @@ List package(const bsvm::Problem& problem, const bsvm::SampleResult& result,
 
 }  // namespace
 
+// rows: NULL, or where they are (r_rows.h).
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_sample(Rcpp::List problem, Rcpp::List model, Rcpp::List options) {
+Rcpp::List core_sample(Rcpp::List problem, Rcpp::List model, Rcpp::List options, SEXP rows) {
   return with_host(options["verbose"], [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     const List engine_spec = model["engine"];
@@ -72,6 +73,7 @@ Rcpp::List core_sample(Rcpp::List problem, Rcpp::List model, Rcpp::List options)
     const auto sampler = bsvm::Registry<bsvm::Sampler>::make(
         name, to_params(name, engine_spec["parameters"]));
     bsvm::SampleOptions run = to_sample_options(options);
+    run.in_turn = !data.here();
     if (!run.checkpoint.empty()) {
       Fingerprint print;
       print.add(problem);
@@ -79,7 +81,7 @@ Rcpp::List core_sample(Rcpp::List problem, Rcpp::List model, Rcpp::List options)
       run.fingerprint = print.value();
     }
     const bsvm::SampleResult result =
-        bsvm::run_chains(*sampler, data, bsvm::source_maker(data), run, host);
+        bsvm::run_chains(*sampler, data, source_for(data, rows), run, host);
     host.resignal();
     return package(data, result, run);
   });

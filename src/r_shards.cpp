@@ -106,6 +106,17 @@ Rcpp::List core_shard_shape(std::string path) {
   });
 }
 
+// A checksum of each file, from its head.
+// [[Rcpp::export(rng = false)]]
+Rcpp::CharacterVector core_shard_sums(std::vector<std::string> paths) {
+  return with_core_errors([&] {
+    Rcpp::CharacterVector out;
+    for (const std::string& path : paths)
+      out.push_back(std::to_string(bsvm::ShardFile(path).shape().sum));
+    return out;
+  });
+}
+
 // p: columns of the model, the intercept included; numbers: what a row has in a file.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector core_shard_size(double p, double numbers) {
@@ -138,7 +149,7 @@ Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List k
     const auto opened = std::make_shared<int>(0);
     const auto make = [=](const bsvm::Problem&, bsvm::Use use, int threads) {
       const std::string own = beside + std::to_string(++*opened) + "-";
-      return std::unique_ptr<bsvm::RowSource>(
+      return std::unique_ptr<bsvm::DrawSource>(
           new bsvm::ShardSource(*view, paths, own, use, threads));
     };
     return Rcpp::RObject(Rcpp::XPtr<RowsMaker>(new RowsMaker(make)));

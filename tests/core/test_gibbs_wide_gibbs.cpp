@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
-#include "gibbs/gibbs_chain.hpp"
+#include "gibbs/moving_chain.hpp"
 #include "hosts.hpp"
 #include "parameter_data.hpp"
 #include "rows/memory/memory_source.hpp"

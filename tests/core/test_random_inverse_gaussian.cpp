@@ -10,10 +10,8 @@ using namespace bsvm_test;
 namespace {
 
 std::vector<double> draws(double r, int n) {
-  std::vector<int> rows(n);
-  for (int i = 0; i < n; ++i) rows[i] = i;
   std::vector<double> normal(n), uniform(n), out(n);
-  row_draws({5, 1, 9}, rows.data(), n, normal.data(), uniform.data());
+  row_draws({5, 1, 9}, 0, n, normal.data(), uniform.data());
   for (int i = 0; i < n; ++i) out[i] = inverse_gaussian(r, normal[i], uniform[i]);
   return out;
 }

@@ -8,7 +8,9 @@
 
 #include "base/error.hpp"
 #include "block/elsewhere.hpp"
+#include "chain/chains.hpp"
 #include "fitting.hpp"
+#include "rows/make_source.hpp"
 #include "rows/shards/shard_source.hpp"
 #include "simulate.hpp"
 
@@ -196,7 +198,7 @@ TEST_CASE("shards give the bits of rows in memory, whatever their size, threads 
           Shards shards(data, lanes);
           REQUIRE(shards.paths.size() > (lanes == 8 ? 1 : 2));
           ShardSource there(shards.view, shards.paths, shards.beside(), Use::augmented, threads,
-                            most);
+                            {}, most);
           const Fit other = fit(elsewhere_of(whole, data), there, few_passes(), host);
           CHECK(same_bits(here.result.state.x, other.result.state.x));
           CHECK(here.result.bound == other.result.bound);
@@ -223,11 +225,67 @@ TEST_CASE("shards give the bits of rows in memory to the mixture of Gaussians, t
     Shards shards(data, 2);
     const auto other = nodes(elsewhere_of(whole, data), [&](Use use, int threads) {
       return std::unique_ptr<RowSource>(
-          new ShardSource(shards.view, shards.paths, shards.beside(), use, threads, 1000));
+          new ShardSource(shards.view, shards.paths, shards.beside(), use, threads, {}, 1000));
     });
     REQUIRE(one.size() == other.size());
     for (size_t k = 0; k < one.size(); ++k) CHECK(same_bits(one[k].state.x, other[k].state.x));
   }
+}
+
+TEST_CASE("chains over shards are those over rows in memory, resumed ones too") {
+  const auto sampler = Registry<Sampler>::make("gibbs", Params("gibbs", {{"mixing", 0}}));
+  for (Index q : {0, 1, 2}) {
+    CAPTURE(q);
+    const Data data = large_data(q, q > 0 ? 900 : 0);
+    const Problem whole = usual_problem(data);
+    SampleOptions options;
+    options.draws = 6;
+    options.burnin = 2;
+    options.chains = 2;
+    Host host;
+    const SampleResult here = run_chains(*sampler, whole, source_maker(whole), options, host);
+    options.in_turn = true;
+    for (Index lanes : {1, 8})
+      for (Index most : {Index{0}, Index{1} << 25}) {
+        Shards shards(data, lanes);
+        const Problem there = elsewhere_of(whole, data);
+        int opened = 0;
+        const MakeDraws maker = [&](Use use, int threads) {
+          const std::string beside = shards.beside() + std::to_string(++opened) + "-";
+          return std::unique_ptr<DrawSource>(
+              new ShardSource(shards.view, shards.paths, beside, use, threads, {}, most));
+        };
+        SampleOptions own = options;
+        own.threads = static_cast<int>(lanes == 1 ? 1 : 2);
+        own.checkpoint = shards.folder().file("checkpoint");
+        own.draws = 3;
+        run_chains(*sampler, there, maker, own, host);
+        own.draws = 6;
+        own.resume = true;
+        const SampleResult other = run_chains(*sampler, there, maker, own, host);
+        REQUIRE(other.resumed);
+        for (size_t k = 0; k < 2; ++k) {
+          const ChainDraws &a = here.chains[k], &b = other.chains[k];
+          CHECK(same_bits(a.coefficients, b.coefficients));
+          CHECK(same_bits(a.hyper, b.hyper));
+          CHECK(same_bits(a.effects, b.effects));
+          CHECK(same_bits(a.effect_mean, b.effect_mean));
+        }
+      }
+  }
+}
+
+TEST_CASE("chains over shards are refused the moves that look at rows") {
+  const Data data = large_data(0, 0);
+  Shards shards(data, 8);
+  const Problem there = elsewhere_of(shards.whole(), data);
+  const auto sampler = Registry<Sampler>::make("gibbs", Params("gibbs", {{"mixing", 1}}));
+  Host host;
+  const MakeDraws maker = [&](Use use, int threads) {
+    return std::unique_ptr<DrawSource>(
+        new ShardSource(shards.view, shards.paths, shards.beside(), use, threads));
+  };
+  CHECK_THROWS_AS(run_chains(*sampler, there, maker, SampleOptions(), host), InvalidInput);
 }
 
 TEST_CASE("files of states go with their source, and are not taken if they were changed") {
@@ -238,7 +296,7 @@ TEST_CASE("files of states go with their source, and are not taken if they were 
   };
   const auto before = files();
   {
-    ShardSource source(shards.view, shards.paths, shards.beside(), Use::augmented, 1, 0);
+    ShardSource source(shards.view, shards.paths, shards.beside(), Use::augmented, 1, {}, 0);
     Host host;
     fit(elsewhere_of(shards.whole(), data), source, few_passes(), host);
     CHECK(files() == before + static_cast<long>(shards.paths.size()));

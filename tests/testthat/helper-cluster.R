@@ -134,6 +134,16 @@ cluster_data <- function(n = 16000, levels = 200) {
   })
 }
 
+# Too few for anything but a comparison of bits.
+drawn_few <- function(formula, data, ..., draws = 6, mixing = NULL, checkpoint = NULL) {
+  engine <- engine_gibbs(draws = draws, burnin = 3, chains = 2, mixing = mixing,
+                         checkpoint = checkpoint, resume = !is.null(checkpoint))
+  with_seed(1, withCallingHandlers(
+    bsvm(formula, data, engine = engine, likelihood = "hinge", ...),
+    bsvm_warning_convergence = function(w) tryInvokeRestart("muffleWarning")
+  ))
+}
+
 cluster_fits <- list(
   vb = function(d, ...) {
     bsvm(y ~ x + z, chunks_of(d, 3000), engine = engine_vb(), likelihood = "hinge", ...)
@@ -149,7 +159,9 @@ cluster_fits <- list(
   },
   gaussian_groups = function(d, ...) {
     bsvm(y ~ x + (1 | g), chunks_of(d, 3000), engine = engine_gaussian(integrate = FALSE), ...)
-  }
+  },
+  gibbs = function(d, ...) drawn_few(y ~ x + z, chunks_of(d, 3000), ...),
+  gibbs_groups = function(d, ...) drawn_few(y ~ x + (z | g), chunks_of(d, 3000), ...)
 )
 
 cluster_result <- function(fit) {

@@ -91,6 +91,8 @@ test_that("a worker that is killed, fails or answers wrongly is replaced by the 
     list("vb", 1, "kill"), list("vb", 4, "kill"), list("vb_groups", 1, "kill"),
     list("vb_groups", 2, "kill"), list("vb_slopes", 3, "kill"), list("gaussian_groups", 9, "kill"),
     list("vb_groups", 5, "kill_within"), list("gaussian", 14, "kill_within"),
+    list("gibbs", 7, "kill"), list("gibbs_groups", 8, "kill"),
+    list("gibbs_groups", 9, "kill_within"), list("gibbs_groups", 4, "damage"),
     list("vb_groups", 4, "fail"), list("vb_groups", 1, "damage"), list("vb_groups", 4, "damage"),
     list("vb_groups", 5, "short"), list("vb_groups", 5, "other"), list("vb", 2, "nonsense"),
     list("vb", 2, "late"), list("vb_groups", 3, "cut"), list("vb_groups", 3, "full")
@@ -222,6 +224,21 @@ test_that("a shard that is damaged is an error that names it", {
   local_replace("write_shards", write)
   expect_identical(cluster_result(cluster_fits$vb(d, cluster = cluster)),
                    cluster_result(cluster_fits$vb(d)))
+})
+
+test_that("draws go on from a checkpoint, with other workers and in one process", {
+  skip_on_cran()
+  local_small_shards()
+  d <- cluster_data()
+  whole <- cluster_result(cluster_fits$gibbs_groups(d))
+  file <- tempfile()
+  on.exit(unlink(file), add = TRUE)
+  fit <- function(...) drawn_few(y ~ x + (z | g), chunks_of(d, 3000), checkpoint = file, ...)
+  fit(draws = 2, cluster = local_cluster(2))
+  fit(draws = 4)
+  expect_identical(cluster_result(fit(draws = 6, cluster = local_cluster(3))), whole)
+  d$x[16000] <- d$x[16000] + 1e-9 # other data
+  expect_refusal(fit(draws = 8), "checkpoint", c("data"))
 })
 
 # ---- Ctrl-C, and the end of this process --------------------------------------------------------

@@ -60,6 +60,31 @@ test_that("fits of sources are those of rows in memory, to the bit", {
   expect_same_fit(y ~ 1, d, chunks_of(d), engine = gaussian)
 })
 
+test_that("draws of sources are those of rows in memory without moves, to the bit", {
+  d <- streamed_data(16000, levels = 90)
+  local_small_shards()
+  compare <- function(formula, ...) {
+    here <- drawn_few(formula, d, mixing = FALSE, ...)
+    there <- drawn_few(formula, chunks_of(d), ...)
+    expect_gt(there$streamed$shards, 6)
+    expect_identical(there$posterior, here$posterior)
+    expect_identical(there$engine[c("parameters", "label")], here$engine[c("parameters", "label")])
+    there
+  }
+  fit <- compare(y ~ x + f)
+  expect_output(print(fit), "plain sampler")
+  compare(y ~ x + (x | g), weights = 1 + k)
+  compare(y ~ x + z + f, prior = prior_spike_slab(), offset = z / 10)
+  compare(y ~ x + (1 | id), prior = prior_laplace_zero(0.3))
+  expect_refusal(drawn_few(y ~ x, chunks_of(d), mixing = TRUE), "unsupported",
+                 c("mixing = TRUE", "Leave `mixing` out"))
+  new <- streamed_data(500, levels = 90, seed = 2)
+  rownames(new) <- NULL
+  grouped <- compare(y ~ x + (1 | g))
+  expect_identical(predict(grouped, chunks_of(new, 99), type = "link", interval = TRUE),
+                   predict(grouped, new, type = "link", interval = TRUE))
+})
+
 test_that("weights, offsets, weights of classes and priors are those of rows in memory", {
   d <- streamed_data()
   d$y <- as.integer(d$y) - 1L
@@ -147,7 +172,6 @@ test_that("what cannot be streamed is refused, with what to write", {
   refused(y ~ gp(x), source)
   refused(y ~ x + (1 | g) + (1 | f), source)
   refused(y ~ x, source, engine = engine_slice())
-  refused(y ~ x, source, engine = "gibbs")
   refused(y ~ x + (1 | g), source, engine = engine_gaussian())
   refused(y ~ x, source, subset = x > 0)
   refused(y ~ x, source, na.action = na.exclude)

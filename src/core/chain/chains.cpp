@@ -146,7 +146,9 @@ class Run {
     Saved saved = former();
     resumed_ = !saved.states.empty();
     seed_ = resumed_ ? saved.seed : options.seed;
-    const int threads = std::max(1, options.threads / options.chains);
+    if (options.in_turn) length_ = 1;
+    const int threads = options.in_turn ? options.threads
+                                        : std::max(1, options.threads / options.chains);
     for (int k = 0; k < options.chains; ++k) {
       chains_.emplace_back(new Recorder(make(threads, seed_, k), options));
       if (resumed_) chains_.back()->restore(saved.states[k], std::move(saved.draws[k]));
@@ -235,7 +237,7 @@ class Run {
   void round() {
     const Index target = std::min(total(), done() + length_);
     const Clock::time_point start = Clock::now();
-    run_lanes(options_.chains, options_.threads, host_,
+    run_lanes(options_.chains, options_.in_turn ? 1 : options_.threads, host_,
               [&](Index lane, int, const Checkpoint& checkpoint) {
       LaneHost host(checkpoint);
       chains_[lane]->advance(target, host);

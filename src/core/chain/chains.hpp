@@ -20,6 +20,7 @@ struct SampleOptions {
   Index thin = 1;       // sweeps per kept draw
   int chains = 4;
   int threads = 1;
+  bool in_turn = false;  // one chain at a time, each with all threads
   std::uint64_t seed = 0;    // below 2^53
   bool keep_effects = true;  // the draws of the groups' effects, not only mean and sd
   bool keep_unknowns = true;  // likewise of unknown entries

@@ -7,41 +7,90 @@
 
 #include "active_set.hpp"
 #include "base/error.hpp"
-#include "gibbs_chain.hpp"
+#include "block/elsewhere.hpp"
+#include "moving_chain.hpp"
 
 namespace bsvm {
 namespace {
 
-// All sums over the rows are formed in a pass, the groups eliminated.
-class SummedChain : public GibbsChain {
+// Sums over all rows, formed in a pass with the groups eliminated, and what is drawn given these.
+class SummedRows {
+ public:
+  SummedRows(std::unique_ptr<DrawSource> source, const Problem& problem, const Layout& layout)
+      : source_(std::move(source)), sums_(layout), selects_(problem.selects()) {}
+
+  DrawSource& source() const { return *source_; }
+
+  // Latent scales, coefficients (around `expected`) and effects, whose sum over levels of u u' it
+  // returns.
+  Mat draw(Coefficients& side, State& state, Vec& expected, Host& host) {
+    source_->sums(state, sums_, host);
+    expected = selects_ ? draw_selected(side, SummedEquations(side, state, sums_), state, host)
+                        : side.draw(state, sums_, host);
+    side.latent().draw(sums_, state);
+    return source_->settle(state, Settle::draw, 1);
+  }
+
+ private:
+  std::unique_ptr<DrawSource> source_;
+  RowSums sums_;
+  bool selects_;
+};
+
+class SummedChain : public MovingChain {
  public:
   SummedChain(const Problem& problem, std::unique_ptr<DrawSource> source,
               const GibbsOptions& options)
-      : GibbsChain(problem, source->extra(), options), source_(std::move(source)),
-        sums_(state_.layout), selects_(problem.selects()) {
+      : MovingChain(problem, source->extra(), options),
+        sums_(std::move(source), problem, state_.layout) {
     disperse();
   }
 
  private:
   Mat draw_coefficients(Host& host) override {
-    source_->restore(rows_.effects(), state_);
-    source_->sums(state_, sums_, host);
-    expected_ = selects_ ? draw_selected(side_, SummedEquations(side_, state_, sums_), state_, host)
-                         : side_.draw(state_, sums_, host);
-    side_.latent().draw(sums_, state_);
-    const Mat group_moments = source_->settle(state_, Settle::draw, 1);
-    expected_effects_ = source_->expected_effects(expected_);
-    rows_.effects() = source_->effects();
-    source_->fill_unknown(rows_.design());
+    sums_.source().restore(rows_.effects(), state_);
+    const Mat group_moments = sums_.draw(side_, state_, expected_, host);
+    expected_effects_ = sums_.source().expected_effects(expected_);
+    rows_.effects() = sums_.source().effects();
+    sums_.source().fill_unknown(rows_.design());
     rows_.find(state_);
     return group_moments;
   }
-  Vec unknowns() const override { return source_->unknowns(); }
-  void set_unknowns(ConstVecRef drawn) override { source_->restore_unknowns(drawn); }
+  Vec unknowns() const override { return sums_.source().unknowns(); }
+  void set_unknowns(ConstVecRef drawn) override { sums_.source().restore_unknowns(drawn); }
 
-  std::unique_ptr<DrawSource> source_;
-  RowSums sums_;
-  bool selects_;
+  SummedRows sums_;
+};
+
+// Of rows that are elsewhere nothing but sums is known: there are no moves.
+class ElsewhereChain : public GibbsChain {
+ public:
+  ElsewhereChain(const Problem& problem, std::unique_ptr<DrawSource> source,
+                 const GibbsOptions& options)
+      : GibbsChain(problem, 0, options), sums_(std::move(source), problem, state_.layout),
+        effects_(Vec::Zero(problem.group_coefficients())) {
+    disperse();
+  }
+
+ private:
+  Mat draw_coefficients(Host& host) override {
+    if (restored_) sums_.source().restore(effects_, state_);
+    restored_ = false;
+    const Mat group_moments = sums_.draw(side_, state_, expected_, host);
+    if (state_.layout.q == 0) return group_moments;
+    expected_effects_ = sums_.source().expected_effects(expected_);
+    effects_ = sums_.source().effects();
+    return group_moments;
+  }
+  Vec effects() const override { return effects_; }
+  void set_effects(ConstVecRef effects) override {
+    effects_ = effects;
+    restored_ = state_.layout.q > 0;
+  }
+
+  SummedRows sums_;
+  Vec effects_;
+  bool restored_ = false;  // and the source does not know it yet
 };
 
 class Gibbs : public Sampler {
@@ -57,6 +106,11 @@ class Gibbs : public Sampler {
                          "Gibbs sampling needs a likelihood with latent scales, such as the "
                          "hinge.");
     const GibbsOptions options{seed, chain, burnin, mixing_};
+    if (!problem.here()) {
+      if (mixing_ || problem.parameters() > 0 || is_wide(problem)) refuse_elsewhere();
+      return std::unique_ptr<Chain>(
+          new ElsewhereChain(problem, make_source(Use::drawn, threads), options));
+    }
     if (is_wide(problem)) return make_wide_chain(problem, options);
     return std::unique_ptr<Chain>(
         new SummedChain(problem, make_source(Use::drawn, threads), options));

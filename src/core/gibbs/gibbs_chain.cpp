@@ -6,8 +6,7 @@ namespace bsvm {
 
 GibbsChain::GibbsChain(const Problem& problem, Index extra, const GibbsOptions& options)
     : problem_(problem), side_(problem, extra, false), state_(side_.start(Vec())),
-      rows_(problem), mixing_(problem, side_, true), parameters_(side_), design_(problem, side_),
-      inclusion_moves_(problem, side_), burnin_(options.burnin), mix_(options.mixing) {
+      burnin_(options.burnin) {
   state_.seed() = static_cast<double>(options.seed);
   state_.chain() = options.chain;
   expected_ = state_.mean();
@@ -17,7 +16,7 @@ GibbsChain::GibbsChain(const Problem& problem, Index extra, const GibbsOptions& 
 void GibbsChain::read(Draw& draw) const {
   draw.coefficients = side_.outside_mean(state_.mean());
   draw.expected = side_.outside_mean(expected_);
-  draw.effects = rows_.effects();
+  draw.effects = effects();
   draw.expected_effects = expected_effects_;
   side_.to_outside(draw.effects);
   side_.to_outside(draw.expected_effects);
@@ -33,12 +32,8 @@ void GibbsChain::visit(Archive& archive) {
   archive.part(state_.mean());
   archive.part(state_.hyper());
   if (archive.reads()) side_.refresh(state_);
-  archive.part(rows_.effects());
-  archive.part(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
-  archive.part(inclusion_moves_.learnt(),
-               [&](ConstVecRef saved) { inclusion_moves_.restore(saved); });
-  archive.part(parameters_.learnt(), [&](ConstVecRef saved) { parameters_.restore(saved); });
-  archive.part(design_.learnt(), [&](ConstVecRef saved) { design_.restore(saved); });
+  archive.part(effects(), [&](ConstVecRef saved) { set_effects(saved); });
+  visit_moves(archive);
   archive.part(state_.latent());
   archive.part(unknowns(), [&](ConstVecRef saved) { set_unknowns(saved); });
 }
@@ -46,17 +41,11 @@ void GibbsChain::visit(Archive& archive) {
 void GibbsChain::make_sweep(Host& host) {
   state_.sweep() = static_cast<double>(sweeps_ + 1);
   Mat group_moments = draw_coefficients(host);
-  if (mix_ && state_.layout.q > 0) group_moments = slide();
+  move_effects(group_moments);
   side_.draw_priors(state_, group_moments);
   const bool tune = sweeps_ < burnin_;
-  parameters_.run(state_, [&] { return rows_.log_likelihood(state_); }, tune);
-  design_.run(state_, rows_, tune, host);
-  if (mix_) {
-    inclusion_moves_.run(state_, rows_, tune, host);
-    mixing_.run(state_, rows_, group_moments, tune, true, host);
-  }
   ++sweeps_;
-  if (tune && design_.any()) design_.learn(rows_, sweeps_);
+  move_all(group_moments, tune, host);
 }
 
 void GibbsChain::disperse() {

@@ -6,8 +6,7 @@
 // operations each. Effects of groups are not eliminated: each is drawn by a slice of its own.
 #include "active_set.hpp"
 #include "base/error.hpp"
-#include "gibbs_chain.hpp"
-#include "model/gather.hpp"
+#include "moving_chain.hpp"
 
 namespace bsvm {
 namespace {
@@ -37,11 +36,10 @@ class DesignEquations : public Equations {
   Vec linear_, prior_;
 };
 
-class WideChain : public GibbsChain {
+class WideChain : public MovingChain {
  public:
   WideChain(const Problem& problem, const GibbsOptions& options)
-      : GibbsChain(problem, 0, options), numbers_(all_rows(problem)),
-        weight_(Arr::Ones(problem.n)) {
+      : MovingChain(problem, 0, options), weight_(Arr::Ones(problem.n)) {
     if (problem.weight) weight_ = Eigen::Map<const Arr>(problem.weight, problem.n);
     terms_.resize(problem.n);
     disperse();
@@ -65,7 +63,7 @@ class WideChain : public GibbsChain {
   void draw_scales() {
     rows_.find(state_);
     const Eigen::Map<const Arr> y(problem_.y, problem_.n);
-    random_.draw(state_.key(), numbers_.data(), problem_.n, rows_.likelihood().scales());
+    random_.draw(state_.key(), 0, problem_.n, rows_.likelihood().scales());
     rows_.likelihood().draw(y, rows_.f().array(), weight_, random_, terms_);
     if (!terms_.slope.allFinite() || !terms_.weight.allFinite()) refuse_sums();
   }
@@ -73,7 +71,6 @@ class WideChain : public GibbsChain {
   // They just were.
   Mat slide() override { return rows_.group_moments(rows_.effects()); }
 
-  std::vector<int> numbers_;  // of the rows
   Arr weight_;
   RowDraws random_;
   RowTerms terms_;

@@ -46,11 +46,11 @@ constexpr char kMarginScale[] = " The margin of the classes is 1 in its units.";
 struct RowDraws {
   Arr normal, uniform;  // (r scales), of all rows for the first scale, then for the next
 
-  void draw(const DrawKey& key, const int* rows, Index r, int scales) {
+  void draw(const DrawKey& key, Index first, Index r, int scales) {
     normal.resize(r * scales);
     uniform.resize(r * scales);
     for (int k = 0; k < scales; ++k)
-      row_draws(key, rows, r, normal.data() + k * r, uniform.data() + k * r,
+      row_draws(key, first, r, normal.data() + k * r, uniform.data() + k * r,
                 static_cast<std::uint32_t>(k));
   }
 };

@@ -76,6 +76,9 @@ struct Rows {
   // engines that average over these have them.
   const double* left_over = nullptr;
   const int* group = nullptr;      // (n) codes 1..groups, or null
+  // Of a part of all rows: how many rows and levels are before it, by which numbers of draws are
+  // keyed. Rows count by level, then in their order.
+  Index first_row = 0, first_level = 0;
 };
 
 // What never changes during a run. Views (of the rows and in the blocks) look at

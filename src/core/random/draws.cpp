@@ -33,7 +33,7 @@ inline double to_unit(std::uint64_t bits) {
   return (x - 1) + 0x1p-53;
 }
 
-// Philox of W counters that differ in word 0, word by word, in loops without branches.
+// Philox of W counters that differ in words 0 and 1, word by word, in loops without branches.
 constexpr int W = 8;
 struct Lanes {
   std::uint32_t word[4][W];
@@ -52,12 +52,14 @@ void philox(Lanes& c, std::uint64_t key) {
     }
 }
 
-void draw_lanes(const Words& first, std::uint64_t key, const int* rows, double* one,
+void draw_lanes(const Words& first, std::uint64_t key, std::uint64_t row, double* one,
                 double* other) {
   Lanes c;
   for (int i = 0; i < W; ++i) {
-    c.word[0][i] = static_cast<std::uint32_t>(rows[i]);
-    for (int k = 1; k < 4; ++k) c.word[k][i] = first[k];
+    const std::uint64_t index = row + static_cast<std::uint64_t>(i);
+    c.word[0][i] = static_cast<std::uint32_t>(index);
+    c.word[1][i] = first[1] + static_cast<std::uint32_t>(index >> 32);
+    for (int k = 2; k < 4; ++k) c.word[k][i] = first[k];
   }
   philox(c, key);
   for (int i = 0; i < W; ++i) {
@@ -80,12 +82,13 @@ void to_normals(const double* p, double* out) {
 }
 
 template <int N>
-void draw_batch(const DrawKey& key, const int* rows, std::uint32_t before, double* normal,
+void draw_batch(const DrawKey& key, Index row, std::uint32_t before, double* normal,
                 double* uniform) {
   Words first = first_counter(key, Purpose::rows, 0);
   first[1] += before << 8;
   double p[N];
-  for (int i = 0; i < N; i += W) draw_lanes(first, key.seed, rows + i, p + i, uniform + i);
+  for (int i = 0; i < N; i += W)
+    draw_lanes(first, key.seed, static_cast<std::uint64_t>(row + i), p + i, uniform + i);
   to_normals<N>(p, normal);
 }
 
@@ -141,17 +144,15 @@ double Draws::inverse_gamma(double shape, double scale) {
   return std::min(std::max(draw, 1e-300), 1e300);
 }
 
-void row_draws(const DrawKey& key, const int* rows, Index r, double* normal, double* uniform,
+void row_draws(const DrawKey& key, Index first, Index r, double* normal, double* uniform,
                std::uint32_t before) {
   constexpr int N = 8 * W;
   Index i = 0;
-  for (; i + N <= r; i += N) draw_batch<N>(key, rows + i, before, normal + i, uniform + i);
-  for (; i + W <= r; i += W) draw_batch<W>(key, rows + i, before, normal + i, uniform + i);
+  for (; i + N <= r; i += N) draw_batch<N>(key, first + i, before, normal + i, uniform + i);
+  for (; i + W <= r; i += W) draw_batch<W>(key, first + i, before, normal + i, uniform + i);
   if (i == r) return;
-  int rest[W] = {};
   double x[W], u[W];
-  std::copy(rows + i, rows + r, rest);
-  draw_batch<W>(key, rest, before, x, u);
+  draw_batch<W>(key, first + i, before, x, u);
   std::copy(x, x + (r - i), normal + i);
   std::copy(u, u + (r - i), uniform + i);
 }

@@ -41,10 +41,10 @@ class Draws {
   bool has_spare_ = false;
 };
 
-// Two numbers a row, of Purpose::rows and the row's index: what Draws(key, rows, index)
-// would give as normal() and uniform() for the first time, or once `before` such pairs are gone.
-// `rows` (r), `normal` (r), `uniform` (r).
-void row_draws(const DrawKey& key, const int* rows, Index r, double* normal,
-               double* uniform, std::uint32_t before = 0);
+// Two numbers a row, of Purpose::rows and the row's index, first .. first + r - 1: what Draws(key,
+// rows, index) would give as normal() and uniform() for the first time, or once `before` such pairs
+// are gone. `normal` (r), `uniform` (r).
+void row_draws(const DrawKey& key, Index first, Index r, double* normal, double* uniform,
+               std::uint32_t before = 0);
 
 }  // namespace bsvm

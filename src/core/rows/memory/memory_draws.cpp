@@ -14,7 +14,8 @@ void MemorySource::draw_block(const BlockRange& range, const State& state, Mat& 
   Eigen::Map<Vec>(expected.data(), q * m).noalias() -= coupling.transpose() * state.step();
   for (Index g = first; g < first + m; ++g) {
     const SmallFactor own(groups_.next_precision.data() + g * q * q, q);
-    Draws random(state.key(), Purpose::groups, static_cast<std::uint64_t>(g));
+    Draws random(state.key(), Purpose::groups,
+                 static_cast<std::uint64_t>(problem_.first_level + g));
     double noise[kMostEffects];
     for (Index a = 0; a < q; ++a) noise[a] = random.normal();
     small_backward(own.l, q, noise);

@@ -154,6 +154,12 @@ void MemorySource::settle_block(const BlockRange& range, const State& state, Set
 template <class Source, class Visit>
 void MemorySource::each_kept(Source& source, const Visit& visit) {
   auto& groups = source.groups_;
+  if (source.use_ == Use::drawn) {
+    for (auto* part : {&groups.effect, &groups.next_step, &groups.next_precision,
+                       &groups.next_regression, &source.expected_})
+      visit(*part);
+    return;
+  }
   for (auto* part : {&groups.effect, &groups.step, &groups.next_step, &groups.precision,
                      &groups.regression, &groups.next_precision, &groups.next_regression,
                      &groups.curvature_regression})

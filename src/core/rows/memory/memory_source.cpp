@@ -181,7 +181,7 @@ void MemorySource::answer(const BlockRange& range, const State& state, Worker& w
   const Index r = block.r;
   if (terms.value.size() != r) terms.resize(r);
   if (use_ == Use::drawn) {
-    worker.random.draw(state.key(), partition_.order.data() + range.first_row, r,
+    worker.random.draw(state.key(), problem_.first_row + range.first_row, r,
                        likelihood_->scales());
     likelihood_->draw(view(block.y, r), block.m.head(r), view(block.weight, r), worker.random,
                       terms);

@@ -125,6 +125,7 @@ void ShardFile::read_parts(ShardRows& out, bool whole) const {
   shape.groups = static_cast<Index>(head[levels]);
   shape.weight = head[parts] & 1;
   shape.offset = head[parts] & 2;
+  shape.sum = head[head_sum];
   if (static_cast<std::uint64_t>(shape.numbers()) > kMostSize) refuse("is damaged.");
   out.group_.resize(shape.groups > 0 ? static_cast<std::size_t>(shape.n) : 0);
   if (!read_into(file, out.group_) ||

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ struct ShardShape {
   Index n = 0, p = 0, q = 0;  // rows; columns of the design and of the multipliers
   Index groups = 0;           // levels, 0: no grouping factor
   bool weight = false, offset = false;
+  std::uint64_t sum = 0;  // a checksum of the file, once it was read
 
   Index numbers() const { return n * (p + q + 1 + weight + offset); }
 };

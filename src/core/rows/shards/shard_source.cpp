@@ -51,12 +51,24 @@ void ShardProblem::look_at(const ShardRows& rows) {
 }
 
 ShardSource::ShardSource(ShardProblem& view, std::vector<std::string> paths, std::string beside,
-                         Use use, int threads, Index most_in_memory)
+                         Use use, int threads, ShardPlace before, Index most_in_memory)
     : view_(view), paths_(std::move(paths)), opened_(use), use_(use), threads_(threads),
-      states_(std::make_unique<ShardStates>(shards(), std::move(beside), most_in_memory)) {}
+      states_(std::make_unique<ShardStates>(shards(), std::move(beside), most_in_memory)) {
+  places_.assign(paths_.size(), before);
+  if (use != Use::drawn) return;
+  for (std::size_t k = 0; k < paths_.size(); ++k) {
+    places_[k] = before;
+    const ShardShape shape = ShardFile(paths_[k]).shape();
+    before.row += shape.n;
+    before.level += shape.groups;
+  }
+}
 
 void ShardSource::work_on(Index shard, const ShardRows& rows, const Work& work) const {
   view_.look_at(rows);
+  const ShardPlace& place = places_[static_cast<std::size_t>(shard)];
+  view_.problem.first_row = place.row;
+  view_.problem.first_level = place.level;
   MemorySource source(view_.problem, opened_, threads_, 0);
   source.ask(use_);
   if (has_states() && states_->has(shard)) source.restore(states_->load(shard));
@@ -126,6 +138,41 @@ GroupPosterior ShardSource::groups() const {
   out.precision = bind(&GroupPosterior::precision);
   out.regression = bind(&GroupPosterior::regression);
   return out;
+}
+
+template <class Part>
+Vec ShardSource::of_levels(const Part& part) const {
+  std::vector<Vec> parts;
+  Index size = 0, first = 0;
+  each_state([&](Index, MemorySource& source) {
+    parts.push_back(part(source));
+    size += parts.back().size();
+  });
+  Vec out(size);
+  for (const Vec& own : parts) {
+    out.segment(first, own.size()) = own;
+    first += own.size();
+  }
+  return out;
+}
+
+Vec ShardSource::effects() const {
+  return of_levels([](const MemorySource& source) { return source.effects(); });
+}
+
+Vec ShardSource::expected_effects(ConstVecRef expected) const {
+  return of_levels([&](const MemorySource& source) { return source.expected_effects(expected); });
+}
+
+void ShardSource::restore(ConstVecRef effects, State& state) {
+  Index first = 0;
+  each_state([&](Index, MemorySource& source) {
+    const Index size = view_.problem.group_coefficients();
+    if (first + size > effects.size())
+      throw InvalidInput("cluster", "There are fewer effects than levels of the shards.");
+    source.restore(effects.segment(first, size), state);
+    first += size;
+  });
 }
 
 std::vector<Index> shard_starts(const std::vector<Index>& level_rows, Index p, Index lanes) {

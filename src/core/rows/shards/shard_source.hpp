@@ -24,15 +24,20 @@ struct ShardProblem {
   void look_at(const ShardRows& rows);
 };
 
+// How many rows and levels are before a shard.
+struct ShardPlace {
+  Index row = 0, level = 0;
+};
+
 // Rows in files, of which one is worked through in memory while the next is read. Each shard is a
 // leaf of the tree by which a MemorySource adds its lanes, so that the bits are those of all rows in
 // memory. Shards must be whole lanes (shard_starts), a power of two of them but for the last.
-class ShardSource : public RowSource {
+class ShardSource : public DrawSource {
  public:
-  // `beside`: how the names of files of the levels' states begin, if these do not stay in memory.
-  // The problem must outlive it.
+  // `beside`: how the names of files of the levels' states begin, if these do not stay in memory;
+  // `before`: what is before the first shard. The problem must outlive it.
   ShardSource(ShardProblem& view, std::vector<std::string> paths, std::string beside, Use use,
-              int threads, Index most_in_memory = Index{1} << 25);
+              int threads, ShardPlace before = {}, Index most_in_memory = Index{1} << 25);
 
   void ask(Use use) override { use_ = use; }
   void turn(std::string from, std::string to, Index first) {  // ShardStates
@@ -45,16 +50,23 @@ class ShardSource : public RowSource {
   void back(const State& best) override;
   GroupPosterior groups() const override;
 
+  Vec effects() const override;
+  Vec expected_effects(ConstVecRef expected) const override;
+  void restore(ConstVecRef effects, State& state) override;
+
  private:
   using Work = std::function<void(Index shard, MemorySource& source)>;
   Index shards() const { return static_cast<Index>(paths_.size()); }
   void each_shard(const Work& work);         // with its rows
   void each_state(const Work& work) const;   // with what is known of its levels alone
   void work_on(Index shard, const ShardRows& rows, const Work& work) const;
+  template <class Part>
+  Vec of_levels(const Part& part) const;
   bool has_states() const { return view_.problem.effects() > 0 || opened_ == Use::expected; }
 
   ShardProblem& view_;
   std::vector<std::string> paths_;
+  std::vector<ShardPlace> places_;  // of each shard, where drawn numbers are keyed by them
   const Use opened_;
   Use use_;
   int threads_;

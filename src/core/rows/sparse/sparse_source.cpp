@@ -225,7 +225,7 @@ void SparseSource::answer(const BlockRange& range, const State& state, Worker& w
   if (terms.value.size() != r) terms.resize(r);
   const auto y = data_.y.segment(first, r), weight = data_.weight.segment(first, r);
   if (drawn()) {
-    worker.random.draw(state.key(), partition_.order.data() + first, r, likelihood_->scales());
+    worker.random.draw(state.key(), first, r, likelihood_->scales());
     return likelihood_->draw(y, worker.m.head(r), weight, worker.random, terms);
   }
   likelihood_->terms(use_, y, worker.m.head(r), worker.v.head(r), terms);
