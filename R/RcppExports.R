@@ -173,7 +173,7 @@ core_rotate <- function(x, center, scale) {
     .Call(`_bsvm_core_rotate`, x, center, scale)
 }
 
-core_sample <- function(problem, model, options, rows) {
+core_sample <- function(problem, model, options, rows = NULL) {
     .Call(`_bsvm_core_sample`, problem, model, options, rows)
 }
 

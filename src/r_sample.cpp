@@ -65,7 +65,8 @@ List package(const bsvm::Problem& problem, const bsvm::SampleResult& result,
 
 // rows: NULL, or where they are (r_rows.h).
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_sample(Rcpp::List problem, Rcpp::List model, Rcpp::List options, SEXP rows) {
+Rcpp::List core_sample(Rcpp::List problem, Rcpp::List model, Rcpp::List options,
+                       SEXP rows = R_NilValue) {
   return with_host(options["verbose"], [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     const List engine_spec = model["engine"];

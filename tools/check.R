@@ -15,8 +15,6 @@ run_check <- function(tarball, folder) {
                  "-o", folder, tarball)
   # Examples take their time beside the sanitized tests, which CRAN's checks do not run.
   Sys.setenv(`_R_CHECK_EXAMPLE_TIMING_THRESHOLD_` = "15")
-  # Readers of two kinds of files take minutes to compile: their tests are skipped without them.
-  Sys.setenv(`_R_CHECK_FORCE_SUGGESTS_` = "false")
   # CRAN allows two cores: more processor time than 2.5 times the clock's is a note.
   Sys.setenv(`_R_CHECK_SYSTEM_CLOCK_` = "FALSE", `_R_CHECK_CRAN_INCOMING_REMOTE_` = "false",
              `_R_CHECK_EXAMPLE_TIMING_CPU_TO_ELAPSED_THRESHOLD_` = "2.5",

@@ -89,7 +89,7 @@ install_from_debian <- function(needs) {
 install_from_cran <- function(packages) {
   if (identical(getOption("repos")[["CRAN"]], "@CRAN@")) chooseCRANmirror(ind = 1)
   say("from CRAN into ", .libPaths()[1], ": ", paste(packages, collapse = " "))
-  install.packages(packages, lib = .libPaths()[1], quiet = TRUE)
+  install.packages(packages, lib = .libPaths()[1], quiet = TRUE, Ncpus = parallel::detectCores())
 }
 
 set_up <- function(roles) {

@@ -5,6 +5,31 @@ for (name in c("as_source", "source_names", "open_source", "spill_source", "read
   assign(name, getFromNamespace(name, "bsvm"))
 }
 
+# The port of a PostgreSQL server that ends with the test. It does not run as root.
+local_postgres <- function(frame = parent.frame()) {
+  programs <- Sys.glob("/usr/lib/postgresql/*/bin")
+  skip_if(length(programs) == 0L, "PostgreSQL not installed")
+  folder <- tempfile("postgres-", tmpdir = "/tmp")
+  is_root <- Sys.info()[["effective_user"]] == "root"
+  run <- function(program, ...) {
+    call <- paste(c(shQuote(file.path(programs[length(programs)], program)), ...), collapse = " ")
+    if (is_root) call <- paste("cd / && runuser -u postgres --", call)
+    status <- system(paste(call, "> /dev/null 2>&1"))
+    if (status != 0) stop(program, " of PostgreSQL failed with status ", status)
+  }
+  data <- c("-D", shQuote(folder))
+  run("initdb", data, "-A", "trust", "-U", "postgres")
+  port <- 20000L + Sys.getpid() %% 20000L
+  run("pg_ctl", data, "-w", "-o", shQuote(paste("-p", port, "-c listen_addresses=127.0.0.1 -k", folder)),
+      "start")
+  end <- function() {
+    run("pg_ctl", data, "-m", "immediate", "stop")
+    unlink(folder, recursive = TRUE)
+  }
+  do.call(on.exit, list(as.call(list(end)), add = TRUE), envir = frame)
+  port
+}
+
 # Every kind of column, with missing and infinite values; `late` has none in most rows.
 rows_of_all_kinds <- function(n = 250) {
   with_seed(1, {

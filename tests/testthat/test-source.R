@@ -49,11 +49,14 @@ test_that("parquet and fst files are read, too", {
 })
 
 test_that("without its package a format is refused", {
-  skip_if(requireNamespace("fst", quietly = TRUE), "fst is there.")
-  file <- tempfile(fileext = ".fst")
-  on.exit(unlink(file))
-  writeLines("", file)
-  expect_refusal(bsvm_source(file), "argument", "install.packages(\"fst\")")
+  need <- bsvm:::need_reader
+  local_replace("need_reader", function(package, what) need(paste0("no.", package), what))
+  for (package in c(parquet = "nanoparquet", fst = "fst")) {
+    file <- tempfile(fileext = c(nanoparquet = ".parquet", fst = ".fst")[package])
+    on.exit(unlink(file))
+    writeLines("", file)
+    expect_refusal(bsvm_source(file), "argument", paste0("install.packages(\"no.", package, "\")"))
+  }
 })
 
 test_that("a query is read in one transaction that ends whatever happens", {
@@ -111,8 +114,9 @@ test_that("types that SQLite mixes, or that numbers can't hold, are refused", {
 })
 
 test_that("PostgreSQL is read within its bounds", {
-  skip_if(!nzchar(Sys.getenv("BSVM_POSTGRES_PORT")), "No server: BSVM_POSTGRES_PORT is not set.")
-  port <- as.integer(Sys.getenv("BSVM_POSTGRES_PORT"))
+  skip_on_cran()
+  skip_if_not_installed("RPostgreSQL")
+  port <- local_postgres()
   d <- rows_of_all_kinds()[c("k", "t", "l", "late")]
   drivers <- list(RPostgreSQL = "PostgreSQL", RPostgres = "Postgres")
   for (package in Filter(function(p) requireNamespace(p, quietly = TRUE), names(drivers))) {
