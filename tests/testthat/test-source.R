@@ -53,7 +53,7 @@ test_that("without its package a format is refused", {
   local_replace("need_reader", function(package, what) need(paste0("no.", package), what))
   for (package in c(parquet = "nanoparquet", fst = "fst")) {
     file <- tempfile(fileext = c(nanoparquet = ".parquet", fst = ".fst")[package])
-    on.exit(unlink(file))
+    on.exit(unlink(file), add = TRUE)
     writeLines("", file)
     expect_refusal(bsvm_source(file), "argument", paste0("install.packages(\"no.", package, "\")"))
   }
