@@ -70,7 +70,8 @@ problem_elsewhere <- function(problem, source) {
     resignal_interrupted(simpleCondition("Interrupted before there was a result."))
   }
   if (inherits(units, "error")) with_core_conditions(stop(units))
-  c(units, list(n = length(problem$y), n_groups = problem$n_groups))
+  # `rows` are for the fingerprint of a checkpoint alone
+  c(units, list(n = length(problem$y), n_groups = problem$n_groups, rows = problem))
 }
 
 # Conditions are values to the core, which signals them when its own work is undone. Questions are

@@ -42,6 +42,16 @@ same_lines <- c(
   "  there <- found(bsvm(..., data = d, cluster = place))",
   "  list(here = here, there = there, asked = place$seen$questions - asked)",
   "}",
+  "draws <- function(...) {",
+  "  one <- function(...) {",
+  "    set.seed(1)",
+  "    suppressWarnings(bsvm(..., engine = engine_gibbs(12, 4, chains = 2, mixing = FALSE)))",
+  "  }",
+  "  asked <- place$seen$questions",
+  "  here <- one(..., data = d, likelihood = 'hinge')",
+  "  there <- one(..., data = d, likelihood = 'hinge', cluster = place)",
+  "  list(here = found(here), there = found(there), asked = place$seen$questions - asked)",
+  "}",
   "vb <- engine_vb()",
   "gaussian <- engine_gaussian(integrate = FALSE)",
   "result <- list(",
@@ -52,6 +62,9 @@ same_lines <- c(
   "  gaussian = both(y ~ x1 + x2 + f, engine = gaussian),",
   "  gaussian_pseudo = both(y ~ x1 + f, likelihood = 'hinge', offset = t, engine = gaussian),",
   "  gaussian_groups = both(y ~ x1 + (1 | g), engine = gaussian),",
+  "  gibbs = draws(y ~ x1 + f),",
+  "  gibbs_groups = draws(y ~ x1 + (t | g), weights = 1 + (x3 > 1)),",
+  "  gibbs_selects = draws(y ~ x1 + x2 + f, prior = prior_spike_slab()),",
   "  default = both(y ~ x1 + x2 + f, subset = x3 > 0.01, weights = 1 + (x3 > 1)))",
   "fit <- bsvm(as.matrix(d[c('x1', 'x2')]), d$y, engine = vb, cluster = place)",
   "result$matrix <- list(here = found(bsvm(as.matrix(d[c('x1', 'x2')]), d$y, engine = vb))[1:3],",
@@ -77,7 +90,8 @@ refusal_lines <- c(
   "gap <- replace(d, 'x1', replace(d$x1, 3, NA))",
   "why <- function(...) tryCatch({ bsvm(..., cluster = place); 'fitted' },",
   "                              bsvm_error_unsupported = conditionMessage)",
-  "engines <- setdiff(bsvm:::known_engines(), c('vb', 'gaussian'))",
+  "engines <- setdiff(bsvm:::known_engines(), c('vb', 'gaussian', 'gibbs'))",
+  "gibbs <- engine_gibbs(50, 10, chains = 1, mixing = TRUE)",
   "result <- c(",
   "  lapply(setNames(nm = engines), function(name) {",
   "    prior <- switch(name, em = prior_ridge(variance = 2), ecme = prior_lasso())",
@@ -85,6 +99,9 @@ refusal_lines <- c(
   "    why(formula, d, engine = name, prior = prior)",
   "  }),",
   "  list(integrated = why(y ~ x1 + (1 | g), d, engine = 'gaussian'),",
+  "       mixing = why(y ~ x1, d, engine = gibbs),",
+  "       spread = why(y ~ x1, d, engine = engine_gibbs(50, 10, chains = 1),",
+  "                    likelihood = likelihood_hinge(gamma = prior_gamma(2, 2), gamma0 = 0.1)),",
   "       factors = why(y ~ x1 + (1 | g) + (1 | f), d, engine = 'vb'),",
   "       missing = why(y ~ x1 + x2, gap, missing = 'normal', engine = 'vb'),",
   "       wide = why(wide, d$y[1:40], prior = prior_laplace_zero(0.3), engine = 'vb'),",
@@ -94,10 +111,11 @@ refusal_lines <- c(
 expect_refusals <- function() {
   result <- in_process(refusal_lines)
   expect_identical(result$asked, 0)
-  for (name in setdiff(names(result), "asked")) {
+  expect_match(result$mixing, "mixing = TRUE) needs all rows in this R session", fixed = TRUE)
+  for (name in setdiff(names(result), c("asked", "mixing"))) {
     expect_match(result[[name]], "`cluster`", fixed = TRUE, info = name)
   }
-  for (name in c("slice", "gibbs", "em", "ecme", "ecm", "map")) {
+  for (name in c("slice", "em", "ecme", "ecm", "map")) {
     expect_match(result[[name]], paste0("engine_", name, "() needs all rows in this R session"),
                  fixed = TRUE)
   }
