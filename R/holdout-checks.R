@@ -2,8 +2,8 @@
 
 check_rows_of <- function(data) {
   if (!is.data.frame(data)) {
-    abort("data", "`data` must be a data frame, whose rows can be split; found ", describe(data),
-          ".")
+    abort("data", "`data` must be a data frame, whose rows can be split, or a bsvm_source(); found ",
+          describe(data), ".")
   }
   check_data(data)
 }

@@ -68,7 +68,7 @@ refitter <- function(call, values) {
 
 # What lies elsewhere has not the rows of a split, and may have changed since.
 need_columns <- function(expression, data, name) {
-  absent <- setdiff(variables_in(expression), names(data))
+  absent <- setdiff(variables_in(expression), columns_known(data))
   if (length(absent) > 0L) {
     abort("data", "The `", name, "` of the fit must be made of columns of `data`, which has no ",
           enumerate(absent), ".")
@@ -137,24 +137,24 @@ classify <- function(fitted, newdata, response, prob) UseMethod("classify")
 
 #' @export
 classify.bsvm <- function(fitted, newdata, response, prob) {
-  read_prediction(ask_fit(fitted$response, fitted, newdata, prob), response, nrow(newdata))
+  read_prediction(ask_fit(fitted$response, fitted, newdata, prob), response, rows_in(newdata))
 }
 
 #' @export
 classify.bsvm_tuned_svm_fit <- function(fitted, newdata, response, prob) {
   read_prediction(list(link = stats::predict(fitted, newdata, type = "link")), response,
-                  nrow(newdata))
+                  rows_in(newdata))
 }
 
 #' @export
 classify.function <- function(fitted, newdata, response, prob) {
-  read_prediction(fitted(newdata), response, nrow(newdata))
+  read_prediction(fitted(newdata), response, rows_in(newdata))
 }
 
 #' @export
 classify.default <- function(fitted, newdata, response, prob) {
   said <- ask_foreign(response, predict_of(fitted), fitted, newdata, prob)
-  read_prediction(said, response, nrow(newdata))
+  read_prediction(said, response, rows_in(newdata))
 }
 
 # A link need not be zero where both classes are as likely (complementary log-log).
@@ -164,7 +164,7 @@ classify.glm <- function(fitted, newdata, response, prob) {
   said <- function(type) as.vector(stats::predict(fitted, newdata, type = type))
   prob <- said("response")
   class <- level_of(response$levels, prob >= 0.5)
-  read_prediction(list(class = class, link = said("link"), prob = prob), response, nrow(newdata))
+  read_prediction(list(class = class, link = said("link"), prob = prob), response, rows_in(newdata))
 }
 
 # Packages with S4 classes have a predict() of their own.

@@ -107,11 +107,11 @@ run_task <- function(task, job) {
   at <- task_split(task, job)
   rows <- job$splits[[at]]
   learner <- job$learners[[task_model(task, job)]]
-  test <- job$data[rows$test, , drop = FALSE]
+  test <- rows_numbered(job$data, rows$test)
   prob <- job$predictions || !do_without_prob(job$response, job$metrics)
   started <- proc.time()[["elapsed"]]
   tried <- with_given_seed(job$seeds[at], attempt({
-    classify(learner(job$data[rows$train, , drop = FALSE]), test, job$response, prob)
+    classify(learner(rows_numbered(job$data, rows$train)), test, job$response, prob)
   }), "Mersenne-Twister", "Inversion", "Rejection")
   seconds <- proc.time()[["elapsed"]] - started
   truth <- if (is.matrix(job$truth)) job$truth[rows$test, , drop = FALSE] else job$truth[rows$test]

@@ -43,6 +43,13 @@
 #' `"log_score"`. Functions among the models get a row for each trial, with its class in the column
 #' `outcome`.
 #'
+#' **Rows in files or a database.** With a [bsvm_source()] as `data` the response and groups of all rows
+#' are read once. Each fit and each set of predictions then reads the source again. Functions among the
+#' models get a [bsvm_source()] of the training rows. Results are those of a data frame with the same
+#' rows and engines. A split takes 4 bytes for each row. `cores` and `cluster` work with files; to fit
+#' each model on a cluster, use a function that calls `bsvm(cluster = )`. Counts and [tuned_svm()] need
+#' a data frame.
+#'
 #' **Metrics** for the tested rows of a split are given by name:
 #' * `"ber"`, balanced error rate, the mean of the two classes' error rates;
 #' * `"error"`, error rate;
@@ -92,7 +99,8 @@
 #' be sent there by [parallel::clusterExport()].
 #'
 #' @param models A list of models, or one; see Details.
-#' @param data A data frame with the rows to fit to and to test.
+#' @param data A data frame with the rows to fit to and to test; or a [bsvm_source()], or what it
+#'   accepts, such as names of files.
 #' @param times The number of random splits; for `cross_validate()`, the number of partitions into
 #'   folds.
 #' @param prop The share of the rows (groups) in the training set, between 0 and 1.
@@ -170,6 +178,11 @@
 #' holdout(models["both"], cath, times = 4, test = age < 50,
 #'         metrics = list("error", missed = missed))
 #'
+#' # the same from a file
+#' file <- file.path(tempdir(), "cath.csv")
+#' write.csv(cath, file, row.names = FALSE)
+#' holdout(models[c("sex", "both")], file, times = 2)
+#'
 #' # all visits of a patient in the same fold
 #' cross_validate(outcome ~ time * treatment, toenail, folds = 4, group = patientID,
 #'                metrics = "auc")
@@ -224,8 +237,14 @@ holdout_hints <- c(
 prepare_study <- function(models, data, stratify, metrics, predictions, call, env) {
   check_flag(stratify, "stratify")
   check_flag(predictions, "predictions")
-  check_rows_of(data)
+  source <- as_source(data)
+  if (is.null(source)) check_rows_of(data)
   models <- check_models(models)
+  if (!is.null(source)) {
+    check_source_study(source, models, call$cores, call$cluster)
+    data <- columns_of_study(source, models, call, env)
+    refuse_source_counts(models, data, env)
+  }
   group <- check_split_group(row_argument("group", data, call, env))
   testable <- check_testable(row_argument("test", data, call, env))
   trials <- trials_of_study(models, data, env)
@@ -244,7 +263,7 @@ prepare_study <- function(models, data, stratify, metrics, predictions, call, en
   metrics <- check_metrics(if (is.null(metrics)) usual else metrics[[1L]], coded$response)
   first <- if (length(formulas) > 0L) formulas[[1L]]
   truth <- as_truth(coded$response, coded$y)
-  list(data = data, truth = truth, response = coded$response, metrics = metrics,
+  list(data = if (is.null(source)) data else source, truth = truth, response = coded$response, metrics = metrics,
        learners = Map(as_learner, models, names(models), MoreArgs = list(first, env)),
        units = split_units(truth, group, testable, stratify),
        grouped = grouped, trials = !is.null(trials), predictions = predictions)
@@ -258,6 +277,6 @@ run_study <- function(study, splits, design, cores, cluster, progress) {
   job$seeds <- sample.int(.Machine$integer.max, length(splits), replace = TRUE)
   results <- with_seed_kept(run_tasks(job, cores, cluster, progress))
   design <- c(design, study[c("grouped", "trials")],
-              list(rows = nrow(study$data), levels = study$response$levels))
+              list(rows = NROW(study$truth), levels = study$response$levels))
   new_holdout(results, job, design)
 }

@@ -12,11 +12,13 @@
 # POSIXct, the same in each chunk; logical ones that are NA throughout may stand for any. Errors
 # have class "source".
 #
-# A source is list(label, names, open): a line for print(), a function that returns the names, and
-# open(columns), which returns list(read, place, close). Its read() returns the next chunk as it
-# comes, with other columns or none, or NULL; place() is where that chunk is, for messages.
-new_source <- function(label, names, open) {
-  structure(list(label = label, names = names, open = open), class = "bsvm_source")
+# A source is list(label, names, open, anywhere): a line for print(), a function that returns the names,
+# and open(columns), which returns list(read, place, close). Its read() returns the next chunk as it
+# comes, with other columns or none, or NULL; place() is where that chunk is, for messages. `anywhere`:
+# can another process read it?
+new_source <- function(label, names, open, anywhere = FALSE) {
+  structure(list(label = label, names = names, open = open, anywhere = anywhere),
+            class = "bsvm_source")
 }
 
 #' Data that are read in chunks
@@ -148,7 +150,8 @@ bsvm_source.character <- function(x, chunk_size = 1e5, format = NULL, colClasses
                   check.names = check_flag(check.names, "check.names"))
   new_source(label_files(files, formats),
              names = function() names_from_file(files[1L], formats[1L], options),
-             open = function(columns) open_files(files, formats, columns, options))
+             open = function(columns) open_files(files, formats, columns, options),
+             anywhere = TRUE)
 }
 
 #' @rdname bsvm_source

@@ -74,7 +74,7 @@ chunks_in_turn <- function(...) {
   }
 }
 
-chunks_of <- function(d, size) {
+chunks_of <- function(d, size = 700) {
   do.call(chunks_in_turn, lapply(unname(split(seq_len(nrow(d)), (seq_len(nrow(d)) - 1) %/% size)),
                                  function(rows) d[rows, , drop = FALSE]))
 }
@@ -116,4 +116,15 @@ in_transaction <- function(connection) {
   if (is.null(found)) return(TRUE)
   DBI::dbRollback(connection)
   FALSE
+}
+
+# Two classes with predictors of several kinds, and groups.
+streamed_data <- function(n = 5000, levels = 60, seed = 1) {
+  set.seed(seed)
+  d <- data.frame(x = rnorm(n), z = rexp(n), f = sample(c("low", "middle", "high"), n, TRUE),
+                  g = sample(sprintf("s%02d", seq_len(levels)), n, TRUE),
+                  id = sample(20, n, TRUE), k = sample(0:3, n, TRUE))
+  effect <- rnorm(levels)[match(d$g, sort(unique(d$g)))]
+  d$y <- factor(ifelse(d$x - (d$f == "low") + effect + rlogis(n) > 0, "yes", "no"))
+  d
 }

@@ -1,30 +1,5 @@
 # Fits of sources against fits of the same rows in memory: the same to the bit.
 
-# A function of `reset` over a data frame.
-chunks_of <- function(data, size = 700) {
-  at <- 0
-  function(reset = FALSE) {
-    if (reset) {
-      at <<- 0
-      return(NULL)
-    }
-    if (at >= nrow(data)) return(NULL)
-    rows <- at + seq_len(min(size, nrow(data) - at))
-    at <<- max(rows)
-    data[rows, , drop = FALSE]
-  }
-}
-
-streamed_data <- function(n = 5000, levels = 60, seed = 1) {
-  set.seed(seed)
-  d <- data.frame(x = rnorm(n), z = rexp(n), f = sample(c("low", "middle", "high"), n, TRUE),
-                  g = sample(sprintf("s%02d", seq_len(levels)), n, TRUE),
-                  id = sample(20, n, TRUE), k = sample(0:3, n, TRUE))
-  effect <- rnorm(levels)[match(d$g, sort(unique(d$g)))]
-  d$y <- factor(ifelse(d$x - (d$f == "low") + effect + rlogis(n) > 0, "yes", "no"))
-  d
-}
-
 # So that few rows are several pieces.
 local_piece_rows <- function(rows, frame = parent.frame()) {
   local_replace("spill_rows", rows, frame)
