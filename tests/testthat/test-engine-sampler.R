@@ -30,7 +30,7 @@ for (name in names(flags)) {
   test_that(sprintf("%s(): flags and file names", name), {
     for (value in list(NA, 1, "yes", NULL, c(TRUE, FALSE))) {
       for (flag in c(flags[[name]], "keep_effects")) {
-        if (flag == "integrate" && is.null(value)) next  # the default
+        if (flag %in% c("integrate", "mixing") && is.null(value)) next # the default
         expect_refusal(with_one(flag, value), "argument", ticked(flag))
       }
       expect_refusal(engine(resume = value, checkpoint = "a"), "argument", "`resume`")

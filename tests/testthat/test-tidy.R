@@ -54,7 +54,7 @@ test_that("glance has the same columns with draws", {
   expect_true(is.na(row$elbo) && is.na(row$passes) && is.na(row$gradient))
   all <- posterior::summarise_draws(posterior::as_draws(drawn$fit, "^[^r]", regex = TRUE))
   expect_close(row$max_rhat, as.numeric(max(all$rhat)), 1e-10)
-  expect_close(row$min_ess, as.numeric(min(all$ess_bulk, all$ess_tail)), 1e-10)
+  expect_close(row$min_ess, min(as.numeric(all$ess_bulk), as.numeric(all$ess_tail)), 1e-10)
   expect_false(row$converged)
   rows <- tidy(drawn$fit, conf.int = TRUE)
   expect_close(cbind(rows$conf.low, rows$conf.high)[1:3, ], row_tails(drawn$coefficients), 1e-10)

@@ -24,6 +24,7 @@ constexpr double kLongest = 0.8;         // how far a diagonal entry of T may fa
 constexpr double kFar = 0.1;              // from the identity, of an entry of T
 constexpr double kFarTolerance = 0.4;   // and of those that only say how much lies there
 constexpr double kOtherCurvature = 3;    // in theta: memory is of no use as far
+constexpr double kNearBound = 0.1, kNear = 1;  // of a top: deviations of q, logs of theta
 constexpr double kNodeDifference = 0.1;  // in theta, of climbed nodes
 const double kRoot2 = std::sqrt(2.0);
 
@@ -109,7 +110,7 @@ void DenseAscent::start_again(Point& best) {
   Termination end = progress_.end;
   for (int start = 1; start <= kMoreStarts && progress_.end != Termination::interrupted; ++start) {
     const double loose = std::max(kLooseTolerance, options_.tolerance);
-    Point other = run(away_from(best, start), loose, true);
+    Point other = run(away_from(best, start), loose, true, false, &best);
     if (!(other.bound > best.bound + kHigherBound)) continue;
     if (loose > options_.tolerance && progress_.end != Termination::interrupted)
       other = run(other, options_.tolerance, true);
@@ -119,6 +120,15 @@ void DenseAscent::start_again(Point& best) {
   if (progress_.end != Termination::interrupted) progress_.end = end;
   progress_.gradient = best.gradient.norm();
   progress_.trace.push_back({best.bound, progress_.gradient, 1, 0});  // what is kept
+}
+
+// Within a standard deviation, with as good as nothing of the bound to gain. The last steps to where
+// one has been are a third of such a climb.
+bool DenseAscent::leads_to(const Point& top, const Point& at) const {
+  Vec away = at.state.mean() - top.state.mean();
+  solve_transposed(top.state.inverse_factor(), away);
+  return at.bound > top.bound - kNearBound && away.norm() < kNear &&
+         (at.theta - top.theta).norm() < kNear;
 }
 
 // The same q with its mean some standard deviations away, the same place each time.
@@ -174,7 +184,8 @@ DenseAscent::Point DenseAscent::moved(const Node& from, ConstVecRef theta) {
 //   gain       by how much the bound rose
 //   crept      steps that were short, one after the other: q is far too wide
 // Where T is far from the identity, M_0 is moved to M, and the memory with it.
-DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing, bool known) {
+DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing, bool known,
+                                    const Point* top) {
   share_.climbing(climbing);
   progress_.end = Termination::pass_limit;
   best.state.slopes() = climbing ? 1 : 0;
@@ -211,6 +222,10 @@ DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing,
     memory_.learn(step * direction, next.gradient - best.gradient);
     best = std::move(next);
     if (finished(best, gain, tolerance)) break;
+    if (top && leads_to(*top, best)) {
+      progress_.end = Termination::converged;
+      break;
+    }
     crept = step < kShort ? crept + 1 : 0;
     if (first_ && crept == kAstray) {
       progress_.end = Termination::stalled;

@@ -46,8 +46,10 @@ class DenseAscent : public Conditional {
   void come_near(Point& best);
   void start_again(Point& best);
   Point away_from(const Point& from, int start);
-  // `known`: has the memory seen this objective, nearly?
-  Point run(Point from, double tolerance, bool climbing, bool known = false);
+  // `known`: has the memory seen this objective, nearly? `top`: it ends where it is seen to lead there.
+  Point run(Point from, double tolerance, bool climbing, bool known = false,
+            const Point* top = nullptr);
+  bool leads_to(const Point& top, const Point& at) const;
   void follow_latent(Point& best);
   bool look(bool climbing, Point& at);
   // dense_start.cpp
