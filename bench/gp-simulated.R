@@ -13,7 +13,8 @@ simulated_rows <- function(n) {
 simulated_formula <- y ~ gp(., points = 200)
 
 fit_simulated <- function(data) {
-  bsvm(simulated_formula, data, control = bsvm_control(verbose = FALSE), keep_data = FALSE)
+  bsvm(simulated_formula, data, control = bsvm_control(verbose = FALSE, threads = 2L),
+       keep_data = FALSE)
 }
 
 # A map of the unit square: a smooth surface whose correlation falls with a squared exponential of

@@ -55,10 +55,6 @@ void take_groups(const List& problem, bsvm::Problem& out) {
       new bsvm::DenseBlock(REAL(z), out.n, bsvm::Vec::Zero(q), bsvm::Vec::Ones(q)));
 }
 
-bool has(const List& list, const char* name) {
-  return list.containsElementNamed(name) && !Rf_isNull(list[name]);
-}
-
 // An integer vector of the list; never a copy.
 const int* integers(const List& list, const char* name, R_xlen_t length) {
   SEXP x = list[name];
@@ -212,6 +208,10 @@ void take_rows(const List& problem, bsvm::Problem& out) {
 }
 
 }  // namespace
+
+bool has(const List& list, const char* name) {
+  return list.containsElementNamed(name) && !Rf_isNull(list[name]);
+}
 
 int to_count(const List& list, const char* name, int least) {
   const double x = as<double>(list[name]);

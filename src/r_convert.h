@@ -20,6 +20,8 @@ bsvm::Params to_params(const std::string& component, SEXP numbers, const Rcpp::L
 // and unchanged while it is used.
 bsvm::Problem to_problem(const Rcpp::List& problem, const Rcpp::List& model);
 
+bool has(const Rcpp::List& list, const char* name);  // something else than NULL
+
 // A whole number of the list, from `least` on; never a conversion of one that no int can hold.
 int to_count(const Rcpp::List& list, const char* name, int least = 0);
 std::uint64_t to_seed(const Rcpp::List& list);

@@ -12,12 +12,8 @@ using Rcpp::NumericVector;
 
 namespace {
 
-bool is_there(const List& list, const char* name) {
-  return list.containsElementNamed(name) && !Rf_isNull(list[name]);
-}
-
 const double* doubles(const List& rows, const char* name, R_xlen_t size) {
-  if (!is_there(rows, name)) return nullptr;
+  if (!has(rows, name)) return nullptr;
   SEXP x = rows[name];
   if (TYPEOF(x) != REALSXP || Rf_xlength(x) != size)
     throw bsvm::InvalidInput(name, std::string("'") + name + "' must be doubles, one a cell.");
@@ -73,9 +69,9 @@ void core_write_shard(std::string path, Rcpp::List rows) {
     shape.n = x.nrow();
     shape.p = x.ncol();
     shape.groups = to_count(rows, "n_groups");
-    if (is_there(rows, "z")) shape.q = Rf_ncols(rows["z"]);
-    shape.weight = is_there(rows, "weight");
-    shape.offset = is_there(rows, "offset");
+    if (has(rows, "z")) shape.q = Rf_ncols(rows["z"]);
+    shape.weight = has(rows, "weight");
+    shape.offset = has(rows, "offset");
     bsvm::ShardViews views;
     views.x = x.begin();
     views.y = doubles(rows, "y", shape.n);

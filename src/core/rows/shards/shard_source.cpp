@@ -1,12 +1,16 @@
 #include "shard_source.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <future>
 #include <system_error>
 
 namespace bsvm {
 
 namespace {
+
+// Engines tell of each pass; a longer one tells of its files, too.
+constexpr std::chrono::seconds kSlowPass{5};
 
 // Reads the files in their order, the next one while the last is worked with.
 class Ahead {
@@ -94,10 +98,15 @@ void ShardSource::each_state(const Work& work) const {
 void ShardSource::sums(const State& state, RowSums& out, Host& host) {
   if (!total_) total_ = std::make_unique<TreeSum<RowSums>>(shards(), RowSums(state.layout));
   total_->start();
+  ++passes_;
+  const auto started = std::chrono::steady_clock::now();
   each_shard([&](Index shard, MemorySource& source) {
     auto mine = total_->take();
     source.sums(state, *mine, host);
     total_->put(shard, std::move(mine));
+    if (std::chrono::steady_clock::now() - started > kSlowPass)
+      host.progress("pass " + std::to_string(passes_) + ", file " + std::to_string(shard + 1) +
+                    " of " + std::to_string(shards()));
   });
   out = total_->total();
 }

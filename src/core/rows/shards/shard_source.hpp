@@ -70,6 +70,7 @@ class ShardSource : public DrawSource {
   const Use opened_;
   Use use_;
   int threads_;
+  Index passes_ = 0;
   std::unique_ptr<ShardStates> states_;
   std::unique_ptr<TreeSum<RowSums>> total_;
 };
