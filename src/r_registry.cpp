@@ -5,24 +5,24 @@
 namespace {
 
 template <class Component>
-bool has(const std::string& name) {
+bool is_registered(const std::string& name) {
   const std::vector<std::string> names = bsvm::Registry<Component>::names();
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // What an engine asks of priors.
 bsvm::Use prior_use(const std::string& name, const bsvm::Params& params) {
-  if (has<bsvm::Engine>(name)) return bsvm::Registry<bsvm::Engine>::make(name, params)->use();
-  if (has<bsvm::Sampler>(name))
+  if (is_registered<bsvm::Engine>(name)) return bsvm::Registry<bsvm::Engine>::make(name, params)->use();
+  if (is_registered<bsvm::Sampler>(name))
     return bsvm::Registry<bsvm::Sampler>::make(name, params)->prior_use();
-  return has<bsvm::Estimator>(name) ? bsvm::Use::point : bsvm::Use::expected;
+  return is_registered<bsvm::Estimator>(name) ? bsvm::Use::point : bsvm::Use::expected;
 }
 
 // What an engine asks of the likelihood; estimators are EM over latent scales of its atoms.
 bsvm::Use likelihood_use(const std::string& name, const bsvm::Params& params) {
-  if (has<bsvm::Engine>(name)) return bsvm::Registry<bsvm::Engine>::make(name, params)->use();
-  if (has<bsvm::Sampler>(name)) return bsvm::Registry<bsvm::Sampler>::make(name, params)->use();
-  if (has<bsvm::Approximator>(name))
+  if (is_registered<bsvm::Engine>(name)) return bsvm::Registry<bsvm::Engine>::make(name, params)->use();
+  if (is_registered<bsvm::Sampler>(name)) return bsvm::Registry<bsvm::Sampler>::make(name, params)->use();
+  if (is_registered<bsvm::Approximator>(name))
     return bsvm::Registry<bsvm::Approximator>::make(name, params)->likelihood_use();
   return bsvm::Use::augmented;
 }
@@ -58,7 +58,8 @@ bool core_takes_likelihood(std::string engine, SEXP engine_parameters, std::stri
     const bsvm::Use use = likelihood_use(engine, to_params(engine, engine_parameters));
     const auto made = bsvm::Registry<bsvm::Likelihood>::make(
         likelihood, to_params(likelihood, likelihood_parameters));
-    return made->supports(use) && (!has<bsvm::Estimator>(engine) || made->atoms(1).count > 0);
+    return made->supports(use) &&
+           (!is_registered<bsvm::Estimator>(engine) || made->atoms(1).count > 0);
   });
 }
 
