@@ -14,7 +14,8 @@ cases <- c("toenail", "spam", "large-groups", "threads", "toenail-gibbs", "spam-
            "verbagg", "gaussian", "coverage", "group-sd", "gaussian-time", "default-dense",
            "default-sparse", "default-glmnet", "slice", "laplace-zero", "spike-slab", "em",
            "missing", "probability", "check", "regression", "gp", "gp-usps", "gp-sds", "gp-rows",
-           "gp-map", "gp-ecm", "gp-pass", "responses", "factors", "scale")
+           "gp-map", "gp-ecm", "gp-pass", "responses", "factors", "scale",
+           "postgres")
 
 chosen_cases <- function(named = commandArgs(trailingOnly = TRUE)) {
   unknown <- setdiff(named, cases)
