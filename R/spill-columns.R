@@ -26,7 +26,7 @@ new_column_state <- function(name, grouping) {
 
 # list(values, fresh): what is written, and the first rows of levels that were not seen before.
 note_column <- function(state, x) {
-  state$missing <- state$missing + sum(is.na(x))
+  if (anyNA(x)) state$missing <- state$missing + sum(is.na(x))
   kind <- column_kind(x)
   if (is.na(kind)) return(list(values = as.vector(x)))
   state$kind <- kind
@@ -83,9 +83,12 @@ check_utf8 <- function(levels, name) {
 
 note_numbers <- function(state, values) {
   state$whole <- state$whole && is.integer(values)
-  finite <- is.finite(values)
-  state$infinite <- state$infinite + sum(is.infinite(values))
-  own <- if (any(finite)) range(values[finite]) else c(Inf, -Inf)
+  own <- suppressWarnings(c(min(values, na.rm = TRUE), max(values, na.rm = TRUE)))
+  if (!all(is.finite(own))) {
+    finite <- is.finite(values)
+    state$infinite <- state$infinite + sum(is.infinite(values))
+    own <- if (any(finite)) range(values[finite]) else c(Inf, -Inf)
+  }
   state$range <- c(min(state$range[1L], own[1L]), max(state$range[2L], own[2L]))
 }
 

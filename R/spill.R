@@ -161,7 +161,7 @@ join_slices <- function(slices) {
 join_column <- function(parts) {
   typed <- Filter(function(part) !is.logical(part), parts)
   plain <- lapply(parts, function(part) {
-    attributes(part) <- NULL
+    if (!is.null(attributes(part))) attributes(part) <- NULL # which copies
     part
   })
   values <- unlist(plain, use.names = FALSE)
