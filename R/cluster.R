@@ -27,7 +27,8 @@
 #' result is the same as without the loss, and a warning of class `bsvm_warning_cluster` names the
 #' workers that were lost. A fit survives three such events, however many workers are lost in one of
 #' them. A fourth one, or the loss of all workers, is an error of class `bsvm_error_cluster`. If
-#' `cluster` is a function, it is called once more when all workers are lost.
+#' `cluster` is a function, it is called once more when all workers are lost. Draws of
+#' [engine_gibbs()] can continue from their last `checkpoint` after such an error.
 #'
 #' `bsvm_control(timeout = )` is the number of seconds that a worker has for an answer. By default it
 #' depends on the rows: 60 seconds, and the time to read the files at 5 MB per second. After the first

@@ -29,7 +29,9 @@
 #' **Seeds.** One uniform number is drawn with R's generator for each fit. Every random number of
 #' the sampler is a function of this number, the chain, the iteration and the row. [set.seed()]
 #' therefore makes a fit repeatable, R's stream advances by one, and the draws are the same for any
-#' number of threads. Chains run in parallel if [bsvm_control()] allows more than one thread.
+#' number of threads. Chains run in parallel if [bsvm_control()] allows more than one thread. For a
+#' source of rows ([bsvm_source()]) they run one after another, and threads or workers of a cluster
+#' divide the rows.
 #'
 #' **How long.** `summary(details = TRUE)` shows how well the chains agree (Rhat) and
 #' their effective sample sizes. A fit warns with class `bsvm_warning_convergence` if Rhat exceeds 1.01 or an effective
@@ -55,7 +57,8 @@
 #' `resume = TRUE`.
 #'
 #' Data (rows, order and weights included), model (formula and priors), `burnin`, `thin`, `chains`,
-#' `mixing` and `keep_effects` must be the same as in the file; `draws` and threads may differ. A
+#' `mixing` and `keep_effects` must be the same as in the file; `draws`, threads and workers of a cluster
+#' may differ. A source and a data frame with the same rows count as different data. A
 #' file with other settings, a damaged file, or an existing file with `resume = FALSE` is an error
 #' of class `bsvm_error_checkpoint`. If the file cannot be written (a full disk), the run keeps its
 #' draws and gives a warning of class `bsvm_warning_checkpoint` when it finishes.
@@ -145,7 +148,7 @@ without_mixing <- function(engine) {
 #' @export
 for_rows_elsewhere.bsvm_engine_gibbs <- function(engine) {
   if (engine$parameters[["mixing"]] == 0) return(engine)
-  if (engine$settings$mixing_given) {
+  if (isTRUE(engine$settings$mixing_given)) {
     abort("unsupported", "engine_gibbs(mixing = TRUE) needs all rows in this R session. Leave ",
           "`mixing` out.")
   }

@@ -11,7 +11,7 @@ rows_in <- function(data) if (inherits(data, "bsvm_source")) data$rows else nrow
 
 columns_known <- function(data) if (inherits(data, "bsvm_source")) source_names(data) else names(data)
 
-# `keep`: increasing.
+# `keep`: increasing. `source$rows`, if it is known: how many rows there were when splits were drawn.
 rows_of_source <- function(source, keep) {
   open <- function(columns) {
     reader <- source$open(columns)
@@ -19,6 +19,7 @@ rows_of_source <- function(source, keep) {
     read <- function() {
       repeat {
         chunk <- reader$read()
+        if (is.null(chunk)) check_rows_again(before, source$rows)
         if (!is.data.frame(chunk)) return(chunk)
         first <- before
         before <<- before + nrow(chunk)
@@ -35,13 +36,19 @@ rows_of_source <- function(source, keep) {
   out
 }
 
+check_rows_again <- function(found, expected) {
+  if (is.null(expected) || found == expected) return(invisible())
+  abort("source", "The source returned ", in_full(found), " rows, and ", in_full(expected), " when it ",
+        "was read before. Each reading must give the same rows in the same order.")
+}
+
 # The variables that responses, groups and tested rows are made of, of all rows. `call` and `env` as in
 # prepare_study().
 columns_of_study <- function(source, models, call, env) {
   known <- source_names(source)
   written <- lapply(c("group", "test", "response"), function(name) {
     expression <- eval(as.call(list(quote(substitute), as.name(name))), call)
-    value <- tryCatch(eval(expression, env), error = function(e) NULL)
+    value <- tryCatch(with_seed_kept(eval(expression, env)), error = function(e) NULL)
     c(all.vars(expression), if (is.character(value) && length(value) == 1L) value,
       if (inherits(value, "formula")) all.vars(value))
   })

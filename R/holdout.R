@@ -44,11 +44,14 @@
 #' `outcome`.
 #'
 #' **Rows in files or a database.** With a [bsvm_source()] as `data` the response and groups of all rows
-#' are read once. Each fit and each set of predictions then reads the source again. Functions among the
-#' models get a [bsvm_source()] of the training rows. Results are those of a data frame with the same
-#' rows and engines. A split takes 4 bytes for each row. `cores` and `cluster` work with files; to fit
-#' each model on a cluster, use a function that calls `bsvm(cluster = )`. Counts and [tuned_svm()] need
-#' a data frame.
+#' are read once. Each fit and each set of predictions then reads the source again. Each reading must
+#' give the same rows in the same order, so a query needs `ORDER BY`. If the number of rows differs, the
+#' model fails for that split. Results are those of a data frame with the same rows and engines.
+#'
+#' Functions among the models get a [bsvm_source()] of the training rows, and their predictions are for a
+#' [bsvm_source()] of the tested rows. A split takes 4 bytes for each row. `cores` and `cluster` work
+#' with files; to fit each model on a cluster, use a function that calls `bsvm(cluster = )`. Counts and
+#' [tuned_svm()] need a data frame.
 #'
 #' **Metrics** for the tested rows of a split are given by name:
 #' * `"ber"`, balanced error rate, the mean of the two classes' error rates;
@@ -195,9 +198,9 @@ holdout <- function(models, data, times = 100L, prop = 3 / 4, group = NULL, stra
   need_arguments("models", "data", what = "holdout()")
   check_count(times, "times")
   check_level(prop, "prop")
+  check_runner(cores, cluster, progress)
   study <- prepare_study(models, data, stratify, if (!missing(metrics)) list(metrics), predictions,
                          environment(), parent.frame())
-  check_runner(cores, cluster, progress)
   splits <- random_splits(study$units, times, prop, study$response$levels)
   run_study(study, splits, list(kind = "holdout", times = times, prop = prop), cores, cluster,
             progress)
@@ -213,9 +216,9 @@ cross_validate <- function(models, data, folds = 10L, times = 1L, group = NULL, 
   need_arguments("models", "data", what = "cross_validate()")
   check_count(folds, "folds", least = 2L)
   check_count(times, "times")
+  check_runner(cores, cluster, progress)
   study <- prepare_study(models, data, stratify, if (!missing(metrics)) list(metrics), predictions,
                          environment(), parent.frame())
-  check_runner(cores, cluster, progress)
   splits <- fold_splits(study$units, folds, times, study$response$levels)
   run_study(study, splits, list(kind = "folds", times = times, folds = folds), cores, cluster,
             progress)
@@ -244,6 +247,7 @@ prepare_study <- function(models, data, stratify, metrics, predictions, call, en
     check_source_study(source, models, call$cores, call$cluster)
     data <- columns_of_study(source, models, call, env)
     refuse_source_counts(models, data, env)
+    source$rows <- nrow(data)
   }
   group <- check_split_group(row_argument("group", data, call, env))
   testable <- check_testable(row_argument("test", data, call, env))
@@ -263,12 +267,12 @@ prepare_study <- function(models, data, stratify, metrics, predictions, call, en
   metrics <- check_metrics(if (is.null(metrics)) usual else metrics[[1L]], coded$response)
   first <- if (length(formulas) > 0L) formulas[[1L]]
   truth <- as_truth(coded$response, coded$y)
-  list(data = if (is.null(source)) data else source, truth = truth, response = coded$response, metrics = metrics,
+  list(data = if (is.null(source)) data else source, truth = truth, response = coded$response,
+       metrics = metrics,
        learners = Map(as_learner, models, names(models), MoreArgs = list(first, env)),
        units = split_units(truth, group, testable, stratify),
        grouped = grouped, trials = !is.null(trials), predictions = predictions)
 }
-
 
 # Seeds come from R's random numbers after the splits, and nothing later uses these.
 run_study <- function(study, splits, design, cores, cluster, progress) {

@@ -296,9 +296,11 @@ with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
   known <- list(units = core_shard_units(bounds, problem$center, problem$scale),
                 group_units = if (cluster$slopes == 0L) 1
                               else core_shard_units(cluster$z_sums$bounds, numeric(q), rep(1, q)),
-                n = cluster$n, n_groups = cluster$n_groups, sums = core_shard_sums(cluster$paths))
+                n = cluster$n, n_groups = cluster$n_groups)
   own <- list(center = problem$center, scale = problem$scale, intercept = cluster$intercept,
               slopes = cluster$slopes)
+  # for the fingerprint of a checkpoint alone: the rows in their units
+  known$rows <- c(own, list(sums = core_shard_sums(cluster$paths)))
   rows <- if (is.null(cluster$team)) {
     core_shard_rows(own, spec$model, known, cluster$paths, file.path(cluster$folder, "state-"))
   } else ask_rows_of_team(cluster$team, cluster, own, spec$model, known)

@@ -62,8 +62,9 @@ new_source <- function(label, names, open, anywhere = FALSE) {
 #' random effects of one grouping factor. Refused are `subset`, smooth terms, Gaussian-process terms,
 #' and terms that depend on other rows, such as `scale(x)`, `cumsum(x)` or `poly(x, 2)`. The engines are
 #' [engine_gaussian()] with `integrate = FALSE`, which is the default, [engine_vb()], and
-#' [engine_gibbs()] with `mixing = FALSE`, whose chains run one after another. With a grouping factor
-#' all rows of one level must fit in memory.
+#' [engine_gibbs()] with `mixing = FALSE`, whose chains run one after another. `engine_gibbs()` needs a
+#' likelihood without inferred parameters, and selects among at most 1000 columns. With a grouping
+#' factor all rows of one level must fit in memory.
 #'
 #' Such a fit keeps no rows: `fitted()`, `residuals()` and other functions that look at them are
 #' refused. `predict(fit, newdata = source)` reads the source in chunks.

@@ -32,6 +32,9 @@ test_that("a study of a source has the values of one of a data frame", {
                    predictions = TRUE)
   })
   expect_false(anyNA(grouped$value))
+  same(function(data) { # an argument that draws random numbers draws them once
+    cross_validate(y ~ x, data, folds = 3, group = sample(9, 1500, TRUE), metrics = "error")
+  })
   kept <- function(data) with_seed(3, holdout_predictions(
     holdout(models, data, times = 1, predictions = TRUE, response = "y")))
   expect_identical(kept(own$file), kept(own$d))
@@ -63,12 +66,25 @@ test_that("what studies of sources do not support is refused", {
   on.exit(unlink(own$file), add = TRUE)
   expect_refusal(holdout(y ~ x, chunks_of(own$d), cores = 2), "unsupported",
                  c("`cores`", "a function of `reset`"))
+  expect_refusal(holdout(y ~ x, chunks_of(own$d), cores = NULL), "argument", "`cores`")
   expect_refusal(holdout(list(y ~ x, tuned_svm()), own$file), "unsupported", "tuned_svm()")
   expect_refusal(holdout(cbind(k, 3 - k) ~ x, own$file), "unsupported", "counts")
   expect_refusal(holdout(absent ~ x, own$file), "argument", "absent")
   expect_refusal(holdout(y ~ x, 3), "data", c("data frame", "source"))
   expect_refusal(holdout(y ~ x, own$file, group = absent), "argument", "`group`")
   expect_warning(study <- holdout(y ~ s(x), own$file, times = 1), "A source of rows does not",
+                 class = "bsvm_warning_failure")
+  expect_true(all(is.na(study$value)))
+})
+
+test_that("a source that has other rows in a later reading is no result", {
+  own <- study_file()
+  on.exit(unlink(own$file), add = TRUE)
+  grows <- function(data) {
+    write.table(own$d[1:3, ], own$file, sep = ",", append = TRUE, row.names = FALSE, col.names = FALSE)
+    bsvm(y ~ x, data)
+  }
+  expect_warning(study <- holdout(grows, own$file, times = 1, response = own$d$y), "1503 rows, and 1500",
                  class = "bsvm_warning_failure")
   expect_true(all(is.na(study$value)))
 })

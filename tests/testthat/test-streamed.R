@@ -60,6 +60,16 @@ test_that("draws of sources are those of rows in memory without moves, to the bi
                    predict(grouped, new, type = "link", interval = TRUE))
 })
 
+test_that("a checkpoint of a source is of rows in its units", {
+  d <- streamed_data(700)
+  file <- tempfile()
+  on.exit(unlink(file))
+  fit <- function(...) drawn_few(y ~ x + z, chunks_of(d), checkpoint = file, ...)
+  fit()
+  expect_refusal(fit(draws = 8, standardize = FALSE), "checkpoint", "of other data")
+  expect_true(fit(draws = 8)$sampling$resumed)
+})
+
 test_that("weights, offsets, weights of classes and priors are those of rows in memory", {
   d <- streamed_data()
   d$y <- as.integer(d$y) - 1L
