@@ -6,7 +6,8 @@
 # before. A question is answered when every unit is, once. A unit whose holder is lost goes to another
 # worker, which starts from the files of `state` and writes new ones. So a process that was given up
 # and wakes again can't spoil what others read. Only when a question is answered does `state` move on.
-most_recoveries <- 3L
+most_recoveries <- 3L # within
+recovery_seconds <- 3600
 
 start_run <- function(team, shards, job) {
   team$run <- new_run_name()
@@ -289,8 +290,10 @@ lose <- function(team, worker, why, late = FALSE) {
 # question count as one recovery, as on a machine that goes down.
 recover <- function(team) {
   if (length(team$lost) == team$known_lost) return(invisible())
-  team$recoveries <- union(team$recoveries, team$question)
-  if (length(team$recoveries) > most_recoveries) abort_lost(team)
+  if (!team$question %in% names(team$recoveries)) {
+    team$recoveries[[as.character(team$question)]] <- now()
+  }
+  if (sum(team$recoveries > now() - recovery_seconds) > most_recoveries) abort_lost(team)
   if (length(live_workers(team)) == 0L) rebuild(team)
   team$known_lost <- length(team$lost)
   give_away(team)

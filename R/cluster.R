@@ -25,10 +25,10 @@
 #' answer does not match the question. The other workers take over its rows, from the same files, and
 #' the iteration continues. What is known of the levels of a grouping factor is also in files. The
 #' result is the same as without the loss, and a warning of class `bsvm_warning_cluster` names the
-#' workers that were lost. A fit survives three such events, however many workers are lost in one of
-#' them. A fourth one, or the loss of all workers, is an error of class `bsvm_error_cluster`. If
-#' `cluster` is a function, it is called once more when all workers are lost. Draws of
-#' [engine_gibbs()] can continue from their last `checkpoint` after such an error.
+#' workers that were lost. A fit survives three such events in an hour, however many workers are lost
+#' in one of them. A fourth one, or the loss of all workers, is an error of class `bsvm_error_cluster`.
+#' If `cluster` is a function, it is called once more when all workers are lost. Draws of
+#' [engine_gibbs()] with a `checkpoint` are written to it before such an error, and can continue there.
 #'
 #' `bsvm_control(timeout = )` is the number of seconds that a worker has for an answer. By default it
 #' depends on the rows: 60 seconds, and the time to read the files at 5 MB per second. After the first

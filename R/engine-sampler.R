@@ -67,6 +67,8 @@ check_checkpoint <- function(checkpoint) {
   path.expand(checkpoint)
 }
 
+has_checkpoint <- function(engine) isTRUE(nzchar(engine$settings$checkpoint))
+
 check_resume <- function(resume, checkpoint) {
   check_flag(resume, "resume")
   if (resume && is.null(checkpoint)) {

@@ -178,9 +178,9 @@ run_sampler <- function(spec, control) {
   options$keep_unknowns <- isTRUE(spec$missing$settings$keep_draws)
   if (options$most > 0L) options$most <- min(options$most, most_kept(spec))
   started <- proc.time()[["elapsed"]]
-  result <- with_rows(spec, function(problem, rows) {
+  result <- tryCatch(with_rows(spec, function(problem, rows) {
     with_core_conditions(core_sample(problem, spec$model, options, rows))
-  })
+  }), bsvm_error_cluster = function(e) stop(naming_checkpoint(e, options$checkpoint)))
   result$seconds <- proc.time()[["elapsed"]] - started
   warn_checkpoint(result$checkpoint_failed, options$checkpoint)
   result$variances <- unlist(unname(split_hyper(spec, result$variances)), recursive = FALSE)
@@ -195,6 +195,15 @@ run_sampler <- function(spec, control) {
   out <- c(out, result[intersect(c("imputed", "law", "unknowns"), names(result))])
   warn_chains(out, spec)
   out
+}
+
+# The error of a run whose workers were lost.
+naming_checkpoint <- function(error, file) {
+  if (nzchar(file) && file.exists(file)) {
+    error$message <- paste0(conditionMessage(error), " The draws so far are in '", file, "'; ",
+                            "`resume = TRUE` goes on from them.")
+  }
+  error
 }
 
 check_no_start <- function(control) {

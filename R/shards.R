@@ -300,7 +300,9 @@ with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
   own <- list(center = problem$center, scale = problem$scale, intercept = cluster$intercept,
               slopes = cluster$slopes)
   # for the fingerprint of a checkpoint alone: the rows in their units
-  known$rows <- c(own, list(sums = core_shard_sums(cluster$paths)))
+  if (has_checkpoint(spec$engine)) {
+    known$rows <- c(own, list(sums = core_shard_sums(cluster$paths)))
+  }
   rows <- if (is.null(cluster$team)) {
     core_shard_rows(own, spec$model, known, cluster$paths, file.path(cluster$folder, "state-"))
   } else ask_rows_of_team(cluster$team, cluster, own, spec$model, known)

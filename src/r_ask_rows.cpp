@@ -25,6 +25,7 @@ class AskedRows : public bsvm::DrawSource {
   bsvm::Mat settle(const bsvm::State& state, bsvm::Settle how, double change) override {
     found_ = List();
     const bsvm::Index q = state.layout.q;
+    if (q == 0) return bsvm::Mat();
     const bsvm::Vec moments =
         numbers("settle", List::create(_["state"] = to_numeric(state.x),
                                        _["how"] = static_cast<int>(how), _["change"] = change),

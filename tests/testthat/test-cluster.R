@@ -226,6 +226,22 @@ test_that("a shard that is damaged is an error that names it", {
                    cluster_result(cluster_fits$vb(d)))
 })
 
+test_that("draws are not lost with all workers", {
+  skip_on_cran()
+  skip_on_os("windows")
+  local_small_shards()
+  d <- cluster_data()
+  whole <- cluster_result(cluster_fits$gibbs_groups(d))
+  file <- tempfile()
+  on.exit(unlink(file), add = TRUE)
+  cluster <- local_cluster(2)
+  for (k in 1:2) plant_fault(cluster[k], 30, "kill")
+  fit <- function(...) drawn_few(y ~ x + (z | g), chunks_of(d, 3000), checkpoint = file, ...)
+  expect_refusal(fit(cluster = cluster), "cluster",
+                 c("All workers", paste0("The draws so far are in '", file), "resume = TRUE"))
+  expect_identical(cluster_result(fit()), whole)
+})
+
 test_that("draws go on from a checkpoint, with other workers and in one process", {
   skip_on_cran()
   local_small_shards()

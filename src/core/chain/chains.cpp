@@ -165,6 +165,9 @@ class Run {
       while (go_on());
     } catch (const Interrupted&) {
       out.interrupted = true;
+    } catch (...) {  // what chains have is not lost with a worker
+      if (!options_.checkpoint.empty()) write();
+      throw;
     }
     if (!options_.checkpoint.empty()) write();
     out.unwritten = unwritten_;

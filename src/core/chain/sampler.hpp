@@ -25,12 +25,12 @@ class Chain {
  public:
   virtual ~Chain() = default;
 
-  // Interrupted leaves it at the last whole sweep.
+  // An error, Interrupted too, leaves it at the last whole sweep.
   void sweep(Host& host) {
     const Vec before = save();
     try {
       make_sweep(host);
-    } catch (const Interrupted&) {
+    } catch (...) {
       restore(before);
       throw;
     }

@@ -112,7 +112,8 @@ void DenseAscent::start_again(Point& best) {
     const double loose = std::max(kLooseTolerance, options_.tolerance);
     Point other = run(away_from(best, start), loose, true, false, &best);
     if (!(other.bound > best.bound + kHigherBound)) continue;
-    if (loose > options_.tolerance && progress_.end != Termination::interrupted)
+    const bool loosely = loose > options_.tolerance || leads_to(best, other);
+    if (loosely && progress_.end != Termination::interrupted)
       other = run(other, options_.tolerance, true);
     best = other;
     end = progress_.end;
