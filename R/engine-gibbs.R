@@ -57,8 +57,8 @@
 #' `resume = TRUE`.
 #'
 #' Data (rows, order and weights included), model (formula and priors), `burnin`, `thin`, `chains`,
-#' `mixing` and `keep_effects` must be the same as in the file; `draws`, threads and workers of a cluster
-#' may differ. A source and a data frame with the same rows count as different data. A
+#' `mixing` and `keep_effects` must be the same as in the file. The number of draws, threads and workers
+#' of a cluster may differ. A source and a data frame with the same rows count as different data. A
 #' file with other settings, a damaged file, or an existing file with `resume = FALSE` is an error
 #' of class `bsvm_error_checkpoint`. If the file cannot be written (a full disk), the run keeps its
 #' draws and gives a warning of class `bsvm_warning_checkpoint` when it finishes.

@@ -119,6 +119,7 @@ spill_variables <- function(source, parts, given, verbose) {
 streamed_frame <- function(chosen, parts, arguments) {
   columns <- model_columns(parts, chosen$prototype, list(), list())
   refuse_not_finite(names(columns)[!vapply(columns, all_finite, TRUE)])
+  refuse_class_alone(columns[[1L]], chosen$n)
   frame <- withCallingHandlers(
     bsvm_frame.formula(parts$formula, chosen$prototype, contrasts = arguments$contrasts,
                        drop.unused.levels = arguments$drop.unused.levels,
@@ -131,6 +132,13 @@ streamed_frame <- function(chosen, parts, arguments) {
     warn_levels(group["levels"], length(group$labels), group$name, chosen$n)
   }
   frame
+}
+
+# The prototype has all values of the response.
+refuse_class_alone <- function(y, n) {
+  if (!is.null(dim(y)) || length(unique(y)) > 1L) return(invisible())
+  abort("response", "The response must have rows in both classes; all ", in_full(n), " rows of the ",
+        "source that take part in the fit are of class '", format(y[1L]), "'.")
 }
 
 check_spill <- function(spill, parts, na.action) {

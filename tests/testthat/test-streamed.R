@@ -169,7 +169,9 @@ test_that("what cannot be streamed is refused, with what to write", {
                  class = "bsvm_error_unsupported")
   }
   expect_error(bsvm(y ~ nothing, source), "does not have `?nothing", class = "bsvm_error_data")
-  expect_error(bsvm(y ~ x, chunks_of(d[d$y == "yes", ])), class = "bsvm_error")
+  one_class <- d[d$y == "yes", ]
+  expect_refusal(bsvm(y ~ x, chunks_of(one_class)), "response",
+                 c(paste("all", nrow(one_class), "rows of the source"), "'yes'"))
   expect_error(bsvm(y ~ x, chunks_of(d), weights = -k), class = "bsvm_error_weights")
   expect_error(bsvm(cbind(k, 3 - k) ~ x, chunks_of(d)), class = "bsvm_error")
 })
