@@ -73,7 +73,12 @@ greet_sockets <- function(team, message) {
 # Some clusters give two messages of one call to the same process at first, until all have started.
 greet_by_call <- function(team, message) {
   for (try in 1:20) {
-    replies <- parallel::clusterCall(team$cluster, bare_function(open_greeting), message)
+    replies <- tryCatch(parallel::clusterCall(team$cluster, bare_function(open_greeting), message),
+                        error = identity)
+    if (inherits(replies, "error")) {
+      lose_all(team, paste0("a call to them failed (", conditionMessage(replies), ")"))
+      return()
+    }
     keys <- vapply(replies, function(reply) c(reply$key, "none")[1L], "")
     if (!anyDuplicated(keys)) break
     Sys.sleep(0.1)

@@ -157,10 +157,8 @@ namespace {
 RowTerms drawn_at(const Likelihood& likelihood, double y, const Arr& f, double weight,
                   std::uint64_t sweep) {
   const Index n = f.size();
-  std::vector<int> rows(n);
-  for (Index i = 0; i < n; ++i) rows[i] = static_cast<int>(i);
   RowDraws random;
-  random.draw({5, 0, sweep}, rows.data(), n, likelihood.scales());
+  random.draw({5, 0, sweep}, 0, n, likelihood.scales());
   RowTerms out;
   out.resize(n);
   likelihood.draw(Arr::Constant(n, y), f, Arr::Constant(n, weight), random, out);

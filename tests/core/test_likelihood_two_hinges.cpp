@@ -291,10 +291,8 @@ namespace {
 // Terms drawn for n equal rows at residuals `off`.
 RowTerms drawn(const Likelihood& likelihood, const Arr& off, double weight, std::uint64_t sweep) {
   const Index n = off.size();
-  std::vector<int> rows(n);
-  for (Index i = 0; i < n; ++i) rows[i] = static_cast<int>(i);
   RowDraws random;
-  random.draw({5, 0, sweep}, rows.data(), n, likelihood.scales());
+  random.draw({5, 0, sweep}, 0, n, likelihood.scales());
   RowTerms out;
   out.resize(n);
   likelihood.draw(off, Arr::Zero(n), Arr::Constant(n, weight), random, out);
