@@ -66,7 +66,8 @@ TEST_CASE("row newton: the bound's optimum is the one that dense ascent finds") 
                   of.dense.progress().trace.back().bound) < 1e-9);
         if (free) CHECK(gap(found.theta, expected.theta) < 1e-5);
         CHECK(of.rows.progress().trace.size() < 70);
-        CHECK(of.rows.progress().trace.size() < of.dense.progress().trace.size());
+        if (problem.likelihood->concave())  // else dense climbs from other starts end early
+          CHECK(of.rows.progress().trace.size() < of.dense.progress().trace.size());
       }
     }
 }
