@@ -29,7 +29,7 @@ compare_terms <- function(fit, o, z, codes, draws, tolerance, w = rep(1, nrow(z)
 test_that("one effect, weights and offset", {
   fit <- as_normalised(gibbs_fit(y ~ x1 + (1 | g), d, weights = w, offset = o, draws = 20))
   o <- posterior_linpred(fit, re_formula = NA)
-  compare_terms(fit, o, matrix(1, 120), as.integer(d$g), c(1, 40), 2e-6, d$w)
+  compare_terms(fit, o, matrix(1, 120), as.integer(d$g), c(1, 40), 1e-6, d$w, nodes = 24001)
   slope <- as_normalised(gibbs_fit(y ~ x1 + (0 + t | g), d, draws = 20))
   compare_terms(slope, posterior_linpred(slope, re_formula = NA), cbind(d$t), as.integer(d$g), 7,
                 1e-6)
