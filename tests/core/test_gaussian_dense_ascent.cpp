@@ -169,7 +169,12 @@ TEST_CASE("dense ascent: what is not concave is climbed from several places") {
     double best = -std::numeric_limits<double>::infinity();
     for (const TraceEntry& entry : top.progress.trace) best = std::max(best, entry.bound);
     CHECK(top.node.log_density == doctest::Approx(best).epsilon(1e-9));
-    CHECK(3 * top.progress.passes > 5 * climb(known(data, "hinge")).progress.passes);
+    // Climbs from elsewhere begin far below where the last one ended.
+    const auto& trace = top.progress.trace;
+    int others = 0;
+    for (size_t k = 1; k < trace.size(); ++k)
+      others += trace[k - 1].bound > best - 0.2 && trace[k].bound < best - 1;
+    CHECK(others == kMoreStarts);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "linalg/cholesky.hpp"
 #include "linalg/dense.hpp"
 #include "moment_matching.hpp"
+#include "other_starts.hpp"
 #include "special/functions.hpp"
 
 namespace bsvm {
@@ -24,7 +25,6 @@ constexpr double kLongest = 0.8;         // how far a diagonal entry of T may fa
 constexpr double kFar = 0.1;              // from the identity, of an entry of T
 constexpr double kFarTolerance = 0.4;   // and of those that only say how much lies there
 constexpr double kOtherCurvature = 3;    // in theta: memory is of no use as far
-constexpr double kNearBound = 0.1, kNear = 1;  // of a top: deviations of q, logs of theta
 constexpr double kNodeDifference = 0.1;  // in theta, of climbed nodes
 const double kRoot2 = std::sqrt(2.0);
 
@@ -121,15 +121,6 @@ void DenseAscent::start_again(Point& best) {
   if (progress_.end != Termination::interrupted) progress_.end = end;
   progress_.gradient = best.gradient.norm();
   progress_.trace.push_back({best.bound, progress_.gradient, 1, 0});  // what is kept
-}
-
-// Within a standard deviation, with as good as nothing of the bound to gain. The last steps to where
-// one has been are a third of such a climb.
-bool DenseAscent::leads_to(const Point& top, const Point& at) const {
-  Vec away = at.state.mean() - top.state.mean();
-  solve_transposed(top.state.inverse_factor(), away);
-  return at.bound > top.bound - kNearBound && away.norm() < kNear &&
-         (at.theta - top.theta).norm() < kNear;
 }
 
 // The same q with its mean some standard deviations away, the same place each time.

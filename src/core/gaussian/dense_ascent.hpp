@@ -49,7 +49,6 @@ class DenseAscent : public Conditional {
   // `known`: has the memory seen this objective, nearly? `top`: it ends where it is seen to lead there.
   Point run(Point from, double tolerance, bool climbing, bool known = false,
             const Point* top = nullptr);
-  bool leads_to(const Point& top, const Point& at) const;
   void follow_latent(Point& best);
   bool look(bool climbing, Point& at);
   // dense_start.cpp

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "linalg/cholesky.hpp"
 #include "model/gather.hpp"
+#include "other_starts.hpp"
 
 namespace bsvm {
 
@@ -165,20 +166,23 @@ Node RowNewton::climb() {
 }
 
 void RowNewton::start_again(Point& best) {
-  const Mat curvature = curvature_;
+  const Mat curvature = curvature_, covariance = covariance_;
   Termination end = progress_.end;
   const double gradient = progress_.gradient;
   bool other_best = false;
   for (int start = 1; start <= kMoreStarts && progress_.end != Termination::interrupted; ++start) {
-    Point other = run(away_from(best, start), std::max(kLooseTolerance, options_.tolerance), true);
+    Point other = run(away_from(best, start), std::max(kLooseTolerance, options_.tolerance), true,
+                      &best);
     if (!(other.bound > best.bound + kHigherBound)) continue;
     best = progress_.end == Termination::interrupted ? other : run(other, options_.tolerance, true);
     end = progress_.end;
     other_best = true;
   }
+  if (!other_best) progress_.gradient = gradient;
+  progress_.trace.push_back({best.bound, progress_.gradient, 1, 0});  // what is kept
   if (other_best) return;
   curvature_ = curvature;
-  progress_.gradient = gradient;
+  covariance_ = covariance;
   if (progress_.end != Termination::interrupted) progress_.end = end;
 }
 
@@ -192,7 +196,7 @@ RowNewton::Point RowNewton::away_from(const Point& from, int start) const {
   return out;
 }
 
-RowNewton::Point RowNewton::run(Point now, double tolerance, bool climbing) {
+RowNewton::Point RowNewton::run(Point now, double tolerance, bool climbing, const Point* top) {
   progress_.end = Termination::pass_limit;
   if (!look(now)) refuse_numbers();
   const int limit = (climbing ? 0 : progress_.passes) + options_.max_passes;
@@ -216,6 +220,11 @@ RowNewton::Point RowNewton::run(Point now, double tolerance, bool climbing) {
       break;
     }
     gain = now.bound - before;
+    if (top && leads_to(*top, now)) {
+      record(now, share);
+      progress_.end = Termination::converged;
+      break;
+    }
   }
   if (climbing) curvature_ = profile(now, here);
   covariance_ = std::move(here.k);

@@ -88,7 +88,8 @@ class RowNewton : public Conditional {
   Point begin(const Known& near);
   void start_again(Point& best);
   Point away_from(const Point& from, int start) const;
-  Point run(Point now, double tolerance, bool climbing);
+  // `top`: it ends where it is seen to lead there.
+  Point run(Point now, double tolerance, bool climbing, const Point* top = nullptr);
   bool finished(const Point& at, double gain, double tolerance);
   double rise(const Step& step, double least, Point& at);
   Point moved(const Node& from, ConstVecRef theta);
