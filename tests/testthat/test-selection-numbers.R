@@ -109,11 +109,12 @@ test_that("Laplace-zero with an inferred scale: the optimum and the bound of a p
     options <- c(core_options(tol = 1e-18), starts = 1L)
     found <- bsvm:::core_fit(case_problem(case), case_model(case, accelerate), options)
     expect_equal(found$bound, bounds[length(bounds)], tolerance = 1e-13)
-    # the bound is flat at its optimum, and its last bits are the root of that in these
+    # the bound is flat at its optimum: plain updates end where its last bits no longer rise
     expect_equal(1 / sqrt(found$hyper[[3L]][["inverse_mean"]]), twin$residual, tolerance = 2e-8)
     expect_equal(found$inclusion$probability, twin$g[-1L], tolerance = 1e-8)
     expect_equal(found$inclusion$mean, twin$mean[-1L], tolerance = 2e-8)
-    expect_equal(found$inclusion$sd, sqrt(diag(twin$covariance))[-1L], tolerance = 5e-8)
+    expect_equal(found$inclusion$sd, sqrt(diag(twin$covariance))[-1L],
+                 tolerance = if (accelerate) 5e-9 else 3e-8)
   }
 })
 
