@@ -205,8 +205,8 @@ test_that("an answer to another question is an error, as is one that is no answe
 })
 
 test_that("answers that do not fit the model are errors, and an interrupted one ends the fit", {
-  d <- binary_data()
-  spec <- bsvm_spec(bsvm_frame(y ~ x1 + x2, d), engine = "vb", likelihood = "hinge")
+  d <- grouped_data()
+  spec <- bsvm_spec(bsvm_frame(y ~ x1 + (1 | g), d), engine = "vb", likelihood = "hinge")
   fit_by <- function(ask) {
     source <- bsvm:::new_row_source(ask)
     bsvm:::hold_rows("test", spec$problem, spec$model)
