@@ -25,6 +25,18 @@ core_read_moments <- function(moments) {
     .Call(`_bsvm_core_read_moments`, moments)
 }
 
+core_new_median <- function() {
+    .Call(`_bsvm_core_new_median`)
+}
+
+core_add_to_median <- function(search, x, weights) {
+    invisible(.Call(`_bsvm_core_add_to_median`, search, x, weights))
+}
+
+core_end_median_pass <- function(search) {
+    .Call(`_bsvm_core_end_median_pass`, search)
+}
+
 core_diagnose <- function(draws, rows, kept, chains) {
     .Call(`_bsvm_core_diagnose`, draws, rows, kept, chains)
 }

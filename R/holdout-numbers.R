@@ -32,12 +32,17 @@ ask_fit.bsvm_response_numbers <- function(response, fitted, newdata, prob) {
   said <- stats::predict(fitted, newdata, interval = if (wanted) "prediction" else FALSE,
                          allow_new_levels = TRUE)
   if (!wanted) return(said)
-  rows <- prediction_rows(fitted, newdata, NULL, TRUE, NULL, NULL, parent.frame())
-  c(as.list(said), list(draws = predictive_draws(fitted, rows, scored_draws)))
+  draws <- list()
+  each_block(fitted, newdata, scored_rows, function(block) {
+    rows <- prediction_rows(fitted, block, NULL, TRUE, NULL, NULL, parent.frame())
+    draws[[length(draws) + 1L]] <<- predictive_draws(fitted, rows, scored_draws)
+  })
+  c(as.list(said), list(draws = do.call(rbind, draws)))
 }
 
 # A mean score's error is the rows' then, not these draws'.
 scored_draws <- 400L
+scored_rows <- 8192L # at once
 
 #' @export
 ask_foreign.bsvm_response_numbers <- function(response, predict, fitted, newdata, prob) {

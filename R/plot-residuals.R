@@ -2,6 +2,7 @@
 
 plot_residuals <- function(object) {
   need_numbers(object, "plot(which = \"residuals\")")
+  need_rows(object, "plot(which = \"residuals\")")
   used <- which(rep_len(used_rows(object), length(object$y)))
   shown <- data.frame(fitted = object$link, residual = object$y - object$link,
                       outside = factor(ifelse(support_rows(object), "outside", "inside"),
@@ -36,6 +37,7 @@ tube_layer <- function(tube) {
 
 plot_predictive <- function(object, level) {
   need_numbers(object, "plot(which = \"predictive\")")
+  need_rows(object, "plot(which = \"predictive\")")
   need_spread(object, "plot(which = \"predictive\")")
   found <- predict.bsvm(object, interval = "prediction", level = level)
   shown <- data.frame(y = as.numeric(stats::napredict(object$na.action, object$y)), found)

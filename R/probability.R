@@ -56,7 +56,7 @@ hint_rare <- function(object, map) {
 }
 
 positive_share <- function(object) {
-  if (!is.null(object$streamed)) return(object$streamed$positive / object$streamed$n)
+  if (!is.null(object$streamed)) return(object$streamed$n_positive / object$streamed$n)
   weights <- if (is.null(object$weights)) rep(1, length(object$y)) else object$weights
   sum(weights[object$y > 0]) / sum(weights)
 }

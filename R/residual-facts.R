@@ -13,15 +13,17 @@ format_tube <- function(tube, digits) {
   if (length(tube) == 1L) number(tube) else paste(number(min(tube)), "to", number(max(tube)))
 }
 
-# For a numeric response list(tube, sigma, r_squared), else NULL.
+# For a numeric response list(tube, sigma, r_squared), else NULL. R-squared needs the rows of the fit.
 residual_facts <- function(object) {
   device <- inherits(object$likelihood, "bsvm_likelihood_quantile")
   if (!is_kind(object$response, "numbers") || device) return(NULL)
+  sigma <- response_sd(object$likelihood, object)
+  out <- list(tube = tube_of(object), sigma = sigma)
+  if (!is.null(object$streamed)) return(out)
   weight <- if (is.null(object$weights)) rep(1, length(object$link)) else object$weights
   weight <- weight / sum(weight)
-  sigma <- response_sd(object$likelihood, object)
   explained <- sum(weight * (object$link - sum(weight * object$link))^2)
-  list(tube = tube_of(object), sigma = sigma, r_squared = explained / (explained + sigma^2))
+  c(out, list(r_squared = explained / (explained + sigma^2)))
 }
 
 say_residuals <- function(facts, digits) {
@@ -29,7 +31,8 @@ say_residuals <- function(facts, digits) {
   number <- function(x) format(x, digits = digits)
   cat("Residuals: standard deviation ", number(facts$sigma),
       if (!is.null(facts$tube)) paste0(", tube up to ", format_tube(facts$tube, digits), " in size"),
-      "; R-squared ", format(facts$r_squared, digits = 2L), "\n", sep = "")
+      if (!is.null(facts$r_squared)) paste0("; R-squared ", format(facts$r_squared, digits = 2L)),
+      "\n", sep = "")
 }
 
 beyond_tube <- function(residual, object) {

@@ -18,10 +18,14 @@ numbers_of_response <- function(values, name) {
     abort("response", "The response `", name, "` must be finite; ", bad, " value",
           if (bad > 1L) "s are" else " is", " infinite or no number.")
   }
-  if (largest_size(values) > 1e150) {
-    abort("response", "The response `", name, "` must be at most 1e150 in size. Rescale it.")
-  }
+  if (largest_size(values) > most_response) refuse_large_response(paste0("the response `", name, "`"))
   values
+}
+
+most_response <- 1e150 # its square is a number
+
+refuse_large_response <- function(what) {
+  abort("response", sub("^t", "T", what), " must be at most 1e150 in size. Rescale it.")
 }
 
 advice_for <- function(values) {
@@ -58,24 +62,36 @@ describe_kind.bsvm_response_numbers <- function(response) "numbers"
 # an intercept nothing takes a shift up.
 #' @export
 response_units.bsvm_response_numbers <- function(response, frame, likelihood) {
-  y <- if (is.null(frame$offset)) frame$y else frame$y - frame$offset
-  centre <- weighted_median(y, frame$weights)
-  unit <- 1.4826 * weighted_median(abs(y - centre), frame$weights)
-  if (unit <= 1e-8 * largest_size(y - centre)) unit <- column_moments(y, frame$weights)$sd
+  seen <- if (is_streamed(frame)) frame$cluster$spread
+          else spread_of(less_offset(frame$y, frame$offset), frame$weights)
+  unit <- 1.4826 * seen$deviation
+  if (unit <= 1e-8 * seen$furthest) unit <- seen$sd
   given <- likelihood$parameters
-  if (!isTRUE(unit > 1e-13 * max(abs(y)))) unit <- own_unit(given, y, centre, frame)
+  if (!isTRUE(unit > 1e-13 * seen$largest)) unit <- own_unit(given, seen$centre, frame)
   # within a tube of given width the density is bounded
   bounded <- isTRUE(given["epsilon"] > 0)
   if ("scale" %in% names(likelihood$priors) && !bounded) check_inexact(frame)
-  list(unit = unit, shift = if (frame$intercept > 0L) centre else 0)
+  list(unit = unit, shift = if (frame$intercept > 0L) seen$centre else 0)
+}
+
+less_offset <- function(y, offset) if (is.null(offset)) y else y - offset
+
+# Of the response less the offset: its median, the median size of what is left, the size of the
+# largest of that, the standard deviation, and the largest size. R/streamed-response.R has the same of
+# rows in files.
+spread_of <- function(y, weights) {
+  centre <- weighted_median(y, weights)
+  list(centre = centre, deviation = weighted_median(abs(y - centre), weights),
+       furthest = largest_size(y - centre), sd = column_moments(y, weights)$sd,
+       largest = max(abs(y)))
 }
 
 # A response that does not vary has the unit of what the likelihood was given.
-own_unit <- function(given, y, centre, frame) {
+own_unit <- function(given, centre, frame) {
   known <- given[intersect(c("scale", "sd", "epsilon"), names(given))]
   if (any(known > 0)) return(known[known > 0][[1L]])
-  abort("response", "The response must vary; found ", length(y), " row",
-        if (length(y) > 1L) "s", if (!is.null(frame$offset)) ", less the offset,",
+  n <- row_count(frame)
+  abort("response", "The response must vary; found ", in_full(n), " row", if (n > 1) "s", if (!is.null(frame$offset)) ", less the offset,",
         " of the value ", format(centre), ". Residuals of zero have no scale: the posterior would ",
         "be improper.")
 }
@@ -93,7 +109,7 @@ weighted_median <- function(x, weights = NULL) {
 # A response that fewer columns than rows fit exactly leaves residuals without a scale: near s = 0
 # the density is s^(p - n) times the prior's, so that the posterior is improper under any prior
 # whose density there is not zero. What group effects and smooths fit is seen afterwards, by its
-# scale.
+# scale. Of rows in files the frame has a sample.
 check_inexact <- function(frame) {
   n <- length(frame$y)
   p <- length(frame$columns)
@@ -110,7 +126,7 @@ is_fitted_exactly <- function(frame, rows) {
   x <- frame$x[rows, , drop = FALSE]
   if (frame$implicit) x <- cbind(1, x)
   if (anyNA(x)) return(FALSE)
-  y <- if (is.null(frame$offset)) frame$y[rows] else (frame$y - frame$offset)[rows]
+  y <- less_offset(frame$y, frame$offset)[rows]
   root <- if (is.null(frame$weights)) 1 else sqrt(frame$weights[rows])
   left <- stats::lm.fit(x * root, y * root)$residuals
   max(abs(left)) <= 1e-10 * max(abs(y * root))

@@ -192,6 +192,8 @@ hyper_in_units <- function(hyper, block, unit) {
 # that of y/u over u, once for each unit of weight.
 bound_in_units <- function(bound, spec) {
   if (is.null(bound) || spec$design$unit == 1) return(bound)
-  weight <- spec$problem$weight
-  bound - (if (is.null(weight)) length(spec$problem$y) else sum(weight)) * log(spec$design$unit)
+  weight <- if (is_streamed(spec)) spec$cluster$weight
+            else if (is.null(spec$problem$weight)) length(spec$problem$y)
+            else sum(spec$problem$weight)
+  bound - weight * log(spec$design$unit)
 }

@@ -7,8 +7,9 @@
 #   slopes          multipliers of group effects, 0 for a random intercept
 #   moments         list(mean, sd) by column, list(weight) their sum
 #   bounds          least and largest value of each column, 2 x p without the intercept
-#   z_sums          sums_of_column() of the multipliers; `offset_mean`
-#   positive        rows of the second class
+#   z_sums          sums_of_column() of the multipliers; `offset_mean`, `offset_bounds`
+#   positive        rows of the second class, or of a positive number
+#   spread          of a response of numbers, as spread_of() has it
 #   sample          at most 1000 rows, evenly spread: x, y, weight, offset, group, z
 #
 # A shard is whole lanes of a pass and, with a grouping factor, whole levels, whose rows keep their
@@ -22,7 +23,7 @@ write_shards <- function(spill, frame, choose, n, verbose) {
   make <- row_maker(frame, choose)
   dealt <- shard_plan(spill, frame, make)
   check_shard_space(n, frame, folder)
-  seen <- new_seen(frame, n)
+  seen <- new_seen(frame, n, folder)
   deal <- if (is.null(dealt$starts)) deal_in_order(dealt, folder) else deal_by_level(dealt, folder)
   tell <- progress_teller(spill$rows, verbose, "rows prepared")
   on.exit(tell(NULL), add = TRUE)
@@ -210,12 +211,17 @@ bind_shard_rows <- function(parts) {
   }), names(parts[[1L]]))
 }
 
-read_values <- function(path) {
+# Calls f(value) with each value that write_value(, , "ab") has put there.
+each_value <- function(path, f) {
   connection <- file(path, "rb")
   on.exit(close(connection))
   size <- file.size(path)
+  while (seek(connection) < size) f(unserialize(connection))
+}
+
+read_values <- function(path) {
   out <- list()
-  while (seek(connection) < size) out[[length(out) + 1L]] <- unserialize(connection)
+  each_value(path, function(value) out[[length(out) + 1L]] <<- value)
   out
 }
 
@@ -223,8 +229,9 @@ read_values <- function(path) {
 
 most_sampled <- 1000
 
-new_seen <- function(frame, rows) {
+new_seen <- function(frame, rows, folder) {
   seen <- new.env(parent = emptyenv())
+  seen$response <- if (is_kind(frame$response, "numbers")) new_streamed_response(folder)
   seen$columns <- length(frame$columns)
   seen$others <- setdiff(seq_len(seen$columns), frame$intercept)
   seen$moments <- core_new_moments(length(seen$others))
@@ -245,6 +252,7 @@ note_rows <- function(seen, rows) {
     if (is.null(seen$offset)) seen$offset <- core_new_moments(1L)
     core_add_moments(seen$offset, matrix(rows$offset), NULL)
   }
+  if (!is.null(seen$response)) note_response(seen$response, rows)
   at <- seen$wanted[seen$wanted > seen$n & seen$wanted <= seen$n + length(rows$y)] - seen$n
   if (length(at) > 0L) seen$sample[[length(seen$sample) + 1L]] <- some_shard_rows(rows, at)
   seen$n <- seen$n + length(rows$y)
@@ -253,13 +261,12 @@ note_rows <- function(seen, rows) {
 
 # The fields of a bsvm_shards that these are.
 seen_moments <- function(seen) {
-  if (seen$positive %in% c(0, seen$n)) {
+  if (is.null(seen$response) && seen$positive %in% c(0, seen$n)) {
     abort("response", "All rows of the source that take part in the fit are of one class.")
   }
   found <- core_read_moments(seen$moments)
   check_total_weight(found$weight)
   offset <- if (!is.null(seen$offset)) core_read_moments(seen$offset)
-  check_offset_size(offset$bounds)
   mean <- sd <- numeric(seen$columns)
   mean[seen$others] <- found$mean
   constant <- found$bounds[1L, ] == found$bounds[2L, ]
@@ -274,22 +281,25 @@ seen_moments <- function(seen) {
   list(n = seen$n, positive = seen$positive, moments = list(mean = mean, sd = sd),
        weight = found$weight, bounds = found$bounds,
        z_sums = if (!is.null(seen$z)) core_read_moments(seen$z),
-       offset_mean = offset$mean, sample = sample)
+       spread = if (!is.null(seen$response)) streamed_spread(seen$response),
+       offset_mean = offset$mean, offset_bounds = offset$bounds, sample = sample)
 }
 
-# As the core checks rows in memory.
+# As the core checks rows in memory, in units of the response.
 most_offset <- 1e6
 
-check_offset_size <- function(bounds) {
-  if (is.null(bounds) || max(abs(bounds)) <= most_offset) return(invisible())
+check_offset_size <- function(bounds, unit) {
+  if (is.null(bounds) || max(abs(bounds)) / unit <= most_offset) return(invisible())
   abort("offset", "The offset has values of size ", format(max(abs(bounds)), digits = 3L),
-        "; sizes up to 1e6 are possible. Rescale it, or give these rows weight 0.")
+        "; sizes up to ", if (unit == 1) "1e6" else format(most_offset * unit, digits = 3L),
+        " are possible. Rescale it, or give these rows weight 0.")
 }
 
 # ---- a pass over them ---------------------------------------------------------------------------
 
 #' @export
 with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
+  check_offset_size(cluster$offset_bounds, spec$design$unit)
   problem <- spec$problem
   bounds <- if (cluster$intercept) cbind(1, cluster$bounds) else cluster$bounds
   q <- max(1L, cluster$slopes)
@@ -297,8 +307,8 @@ with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
                 group_units = if (cluster$slopes == 0L) 1
                               else core_shard_units(cluster$z_sums$bounds, numeric(q), rep(1, q)),
                 n = cluster$n, n_groups = cluster$n_groups)
-  own <- list(center = problem$center, scale = problem$scale, intercept = cluster$intercept,
-              slopes = cluster$slopes)
+  own <- c(list(center = problem$center, scale = problem$scale, intercept = cluster$intercept,
+                slopes = cluster$slopes), spec$design[c("shift", "unit")])
   # for the fingerprint of a checkpoint alone: the rows in their units
   if (has_checkpoint(spec$engine)) {
     known$rows <- c(own, list(sums = core_shard_sums(cluster$paths)))

@@ -58,9 +58,9 @@ new_source <- function(label, names, open, anywhere = FALSE) {
 #' rows. The result is the same, to the last bit, as that of a data frame with these rows and the same
 #' engine. An exception is [engine_gaussian()] with at most 12 rows for each column.
 #'
-#' The response is two classes. Formulas can have predictors, factors, interactions and offsets, and
+#' The response is two classes, or numbers under a likelihood of numbers. Formulas can have predictors, factors, interactions and offsets, and
 #' random effects of one grouping factor. Refused are `subset`, smooth terms, Gaussian-process terms,
-#' and terms that depend on other rows, such as `scale(x)`, `cumsum(x)` or `poly(x, 2)`. The engines are
+#' several responses, and terms that depend on other rows, such as `scale(x)`, `cumsum(x)` or `poly(x, 2)`. The engines are
 #' [engine_gaussian()] with `integrate = FALSE`, which is the default, [engine_vb()], and
 #' [engine_gibbs()] with `mixing = FALSE`, whose chains run one after another. `engine_gibbs()` needs a
 #' likelihood without inferred parameters, and selects among at most 1000 columns. With a grouping

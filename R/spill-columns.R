@@ -5,7 +5,7 @@
 #   levels     of a factor; of text sorted as factor() sorts them
 #   codes      of text: the level of each code that is on disk
 #   values     the values that occur, sorted: of logical columns, and of others in `grouping` that
-#              are not factors
+#              are not factors; of the response's classes, three at least if there are more than two
 #   missing    how many are NA; `infinite`: how many are not finite otherwise
 #   min, max   of the finite values, in days or seconds for Date and POSIXct; NA without any
 #
@@ -13,10 +13,11 @@
 # and dates and times are doubles. A piece may have logical NAs or integers in a column of another
 # type.
 
-new_column_state <- function(name, grouping) {
+# `most`: of how many values the first rows are wanted. Two classes can't be three.
+new_column_state <- function(name, most) {
   state <- new.env(parent = emptyenv())
   state$name <- name
-  state$grouping <- grouping
+  state$most <- most
   state$kind <- NA_character_
   state$missing <- state$infinite <- 0
   state$range <- c(Inf, -Inf)
@@ -37,7 +38,9 @@ note_column <- function(state, x) {
   values <- as.vector(unclass(x))
   if (is.object(x)) values <- as.double(values)
   if (is.numeric(values)) note_numbers(state, values)
-  list(values = values, fresh = if (state$grouping || is.logical(x)) note_values(state, values))
+  most <- if (is.logical(x)) Inf else state$most
+  list(values = values,
+       fresh = if (length(state$known) < most) note_values(state, values, most))
 }
 
 # A hash table is made of the shorter side.
@@ -93,7 +96,7 @@ note_numbers <- function(state, values) {
 }
 
 # `state$known` are sorted values.
-note_values <- function(state, values) {
+note_values <- function(state, values, most) {
   found <- sort(unique(values))
   known <- state$known
   if (length(known) > 0L) {
@@ -101,7 +104,7 @@ note_values <- function(state, values) {
     found <- found[at == 0L | known[pmax(at, 1L)] != found]
   }
   if (length(found) > 0L) state$known <- sort(c(known, found))
-  match(found, values)
+  match(utils::head(found, most), values)
 }
 
 known_column <- function(state) {

@@ -1,6 +1,6 @@
 # Rows of a source on disk, so that they are read from the source once and from then on by position.
 #
-# spill_source(source, columns, folder, grouping) reads all rows in order and writes them in pieces
+# spill_source(source, columns, folder, grouping, classes) reads all rows in order and writes them in pieces
 # of `spill_rows` rows, the last of which may be shorter: files piece-000001, ... in `folder`, each
 # a list of plain vectors. How the source was cut into chunks changes nothing. It returns, and saves
 # as meta.rds, an object of class bsvm_spill:
@@ -8,8 +8,9 @@
 #   rows        how many, a double; `pieces`: how many; `piece_rows`; `bytes` of each file
 #   columns     a list by column of what is known of all rows (R/spill-columns.R)
 #   prototype   a data frame: the first 1000 rows and each row with the first occurrence of a level
-#               of text, factors and logical columns, or of a value of a column in `grouping`. A
-#               model frame of it has the levels of all rows.
+#               of text, factors and logical columns, or of a value of a column in `grouping`, or
+#               of the first three of one in `classes`. A model frame of it has the levels of all
+#               rows.
 # read_piece(spill, k) is a data frame with the same types and levels for each k; drop_spill(spill)
 # removes the files.
 #
@@ -19,8 +20,9 @@
 spill_rows <- 65536L
 prototype_rows <- 1000
 
-spill_source <- function(source, columns, folder = NULL, grouping = character(), verbose = NULL,
-                         piece_rows = spill_rows, write = write_value) {
+spill_source <- function(source, columns, folder = NULL, grouping = character(),
+                         classes = character(), verbose = NULL, piece_rows = spill_rows,
+                         write = write_value) {
   spill <- c(spill_folder(folder), list(rows = 0, pieces = 0L, piece_rows = piece_rows))
   done <- FALSE
   reader <- NULL
@@ -29,7 +31,9 @@ spill_source <- function(source, columns, folder = NULL, grouping = character(),
     if (!done) drop_spill(spill)
   })
   reader <- open_source(source, columns)
-  states <- lapply(columns, function(name) new_column_state(name, name %in% grouping))
+  states <- lapply(columns, function(name) {
+    new_column_state(name, if (name %in% grouping) Inf else if (name %in% classes) 3 else 0)
+  })
   next_piece <- recut(reader$read, piece_rows)
   tell <- progress_teller(NA, verbose, "rows read")
   on.exit(tell(NULL), add = TRUE)

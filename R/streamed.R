@@ -36,13 +36,15 @@ fit_source <- function(source, written, call, from, arguments) {
 }
 
 prepare_rows <- function(source, parts, given, arguments) {
-  spill <- spill_variables(source, parts, given, arguments$control$verbose)
+  classes <- kind_for(arguments$likelihood) == "classes"
+  spill <- spill_variables(source, parts, given, if (classes) all.vars(parts$formula[[2L]]),
+                           arguments$control$verbose)
   on.exit(drop_spill(spill))
   check_spill(spill, parts, arguments$na.action)
   refuse_data_dependent(spill$prototype, parts, given)
   choose <- row_chooser(parts, given, arguments$na.action)
   every <- is.null(given$weights) && is.null(as_na_action(arguments$na.action))
-  chosen <- rows_of_levels(spill, parts, choose, every)
+  chosen <- rows_of_levels(spill, parts, choose, every, classes)
   frame <- streamed_frame(chosen, parts, arguments)
   shards <- write_shards(spill, frame, choose, chosen$n, arguments$control$verbose)
   list(frame = frame, shards = shards)
@@ -72,9 +74,6 @@ refuse_streamed_terms <- function(frame, parts) {
   }
   if (length(frame$groups) > 1L) refuse("several grouping factors. Use one, or a data frame.")
   if (is_sparse(frame$x)) refuse("factors with this many levels. Use `(1 | f)` for one of them.")
-  if (!is_kind(frame$response, "classes")) {
-    refuse("a response of numbers. Fit a data frame with a part of the rows.")
-  }
   if (!is.null(frame$scale_model)) refuse("a scale that differs by row.")
 }
 
@@ -100,7 +99,8 @@ names_alone <- function(source) {
   stats::setNames(data.frame(rep(list(logical(0)), length(names))), names)
 }
 
-spill_variables <- function(source, parts, given, verbose) {
+# `classes`: variables of a response of classes.
+spill_variables <- function(source, parts, given, classes, verbose) {
   known <- source_names(source)
   used <- unique(c(variables_in(parts$frame), unlist(lapply(given, all.vars))))
   lacking <- setdiff(used, c(known, "."))
@@ -111,15 +111,14 @@ spill_variables <- function(source, parts, given, verbose) {
           enumerate(known, most = 20L), ".")
   }
   grouping <- unlist(lapply(parts$bars, function(bar) all.vars(bar$group)))
-  classes <- all.vars(parts$formula[[2L]])
-  spill_source(source, intersect(used, known), grouping = intersect(c(grouping, classes), known),
-               verbose = verbose)
+  spill_source(source, intersect(used, known), grouping = intersect(grouping, known),
+               classes = intersect(classes, known), verbose = verbose)
 }
 
 streamed_frame <- function(chosen, parts, arguments) {
   columns <- model_columns(parts, chosen$prototype, list(), list())
   refuse_not_finite(names(columns)[!vapply(columns, all_finite, TRUE)])
-  refuse_class_alone(columns[[1L]], chosen$n)
+  if (kind_for(arguments$likelihood) == "classes") refuse_class_alone(columns[[1L]], chosen$n)
   frame <- withCallingHandlers(
     bsvm_frame.formula(parts$formula, chosen$prototype, contrasts = arguments$contrasts,
                        drop.unused.levels = arguments$drop.unused.levels,
@@ -181,7 +180,7 @@ without_rows <- function(fit, shards) {
   fit$y <- fit$link <- numeric(0)
   fit["weights"] <- fit["offset"] <- list(NULL)
   fit$nobs <- if (shards$n <= .Machine$integer.max) as.integer(shards$n) else shards$n
-  fit$streamed <- shards[c("n", "positive", "shards", "bytes")]
+  fit$streamed <- c(shards[c("n", "shards", "bytes")], list(n_positive = shards$positive))
   fit
 }
 
@@ -208,17 +207,7 @@ need_rows <- function(object, what) {
 
 # Predictions of the rows of a source, chunk by chunk.
 predict_chunks <- function(object, source, call, env) {
-  groups <- unlist(lapply(object$groups, function(group) all.vars(group$variable)))
-  terms <- stats::delete.response(object$terms)
-  wanted <- c(variables_in(attr(terms, "variables")), groups, all.vars(object$call$offset),
-              unlist(lapply(object$groups, function(group) {
-                unlist(lapply(group$expressions, function(own) all.vars(own$terms)))
-              })))
-  there <- intersect(unique(wanted), source_names(source))
-  if (length(there) == 0L && length(wanted) > 0L) {
-    abort("newdata", "`newdata` lacks all variables of the fit: ", enumerate(unique(wanted)), ".")
-  }
-  reader <- open_source(source, there)
+  reader <- open_source(source, variables_to_predict(object, source))
   on.exit(reader$close())
   call[[1L]] <- predict.bsvm
   parts <- list()
@@ -230,4 +219,35 @@ predict_chunks <- function(object, source, call, env) {
   whole <- do.call(rbind, parts)
   rownames(whole) <- NULL
   whole
+}
+
+# f(rows) for each `size` rows of a data frame or a source, which have what predictions need: the
+# blocks are the same, whatever the chunks of the source.
+each_block <- function(object, newdata, size, f) {
+  if (!inherits(newdata, "bsvm_source")) {
+    return(in_chunks(nrow(newdata), size, function(at) f(newdata[at, , drop = FALSE])))
+  }
+  columns <- variables_to_predict(object, newdata)
+  if (length(columns) == 0L) columns <- source_names(newdata)[1L] # which counts rows
+  reader <- open_source(newdata, columns)
+  on.exit(reader$close())
+  next_block <- recut(reader$read, size)
+  while (!is.null(block <- next_block())) {
+    f(frame_of_columns(block, columns, length(block[[1L]])))
+  }
+}
+
+# Of the columns of a source.
+variables_to_predict <- function(object, source) {
+  groups <- unlist(lapply(object$groups, function(group) all.vars(group$variable)))
+  terms <- stats::delete.response(object$terms)
+  wanted <- c(variables_in(attr(terms, "variables")), groups, all.vars(object$call$offset),
+              unlist(lapply(object$groups, function(group) {
+                unlist(lapply(group$expressions, function(own) all.vars(own$terms)))
+              })))
+  there <- intersect(unique(wanted), source_names(source))
+  if (length(there) == 0L && length(wanted) > 0L) {
+    abort("newdata", "`newdata` lacks all variables of the fit: ", enumerate(unique(wanted)), ".")
+  }
+  there
 }

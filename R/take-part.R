@@ -39,9 +39,9 @@ check_given <- function(value, name) {
 # list(prototype, n): n rows take part. Of these the prototype has the first ones and the first with
 # each level of a variable of the model frame that is not a number, with each class, and with each
 # combination of the variables of a grouping factor. `all`: do all rows take part? Then the spill's
-# prototype has the levels of columns already.
-rows_of_levels <- function(spill, parts, choose, all) {
-  if (all && !makes_levels(spill$prototype, parts)) {
+# prototype has the levels of columns already. `classes`: is the response one of classes?
+rows_of_levels <- function(spill, parts, choose, all, classes) {
+  if (all && !makes_levels(spill$prototype, parts, classes)) {
     return(list(prototype = choose(spill$prototype)$rows, n = spill$rows))
   }
   prototype <- list()
@@ -50,9 +50,10 @@ rows_of_levels <- function(spill, parts, choose, all) {
   for (k in seq_len(spill$pieces)) {
     rows <- choose(read_piece(spill, k))$rows
     if (nrow(rows) == 0L) next
-    keys <- keys_of_levels(rows, parts)
+    keys <- keys_of_levels(rows, parts, classes)
     if (is.null(known)) known <- lapply(keys, `[`, 0L)
     fresh <- Map(function(own, before) which(!duplicated(own) & !own %in% before), keys, known)
+    if (classes && length(known[[1L]]) > 2L) fresh[[1L]] <- integer(0) # refused in any case
     known <- Map(function(before, own, at) c(before, own[at]), known, keys, fresh)
     first <- seq_len(max(0, min(nrow(rows), prototype_rows - n)))
     prototype[[k]] <- rows[sort(unique(c(first, unlist(fresh)))), , drop = FALSE]
@@ -63,21 +64,23 @@ rows_of_levels <- function(spill, parts, choose, all) {
 }
 
 # Does the formula make levels, such as those of factor(x) or of groups a:b?
-makes_levels <- function(rows, parts) {
+makes_levels <- function(rows, parts, classes) {
   columns <- model_columns(parts, rows, list(), list())
-  made <- !vapply(columns, is.numeric, TRUE) & !names(columns) %in% names(rows)
+  leveled <- !vapply(columns, is.numeric, TRUE)
+  leveled[1L] <- classes # they may be numbers
+  made <- leveled & !names(columns) %in% names(rows)
   any(made) || any(lengths(lapply(parts$bars, function(bar) all.vars(bar$group))) > 1L)
 }
 
-keys_of_levels <- function(rows, parts) {
+keys_of_levels <- function(rows, parts, classes) {
   columns <- model_columns(parts, rows, list(), list())
   leveled <- !vapply(columns, is.numeric, TRUE)
-  leveled[1L] <- is.null(dim(columns[[1L]])) # classes may be numbers
+  response <- if (classes && is.null(dim(columns[[1L]]))) as.character(columns[[1L]])
   crossed <- lapply(parts$bars, function(bar) {
     names <- intersect(all.vars(bar$group), names(rows))
     do.call(paste, c(unname(as.list(rows[names])), sep = "\r"))
   })
-  c(lapply(columns[leveled], as.character), crossed)
+  c(list(response), lapply(columns[-1L][leveled[-1L]], as.character), crossed)
 }
 
 # ---- terms that depend on other rows ------------------------------------------------------------

@@ -76,6 +76,36 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_new_median
+Rcpp::RObject core_new_median();
+RcppExport SEXP _bsvm_core_new_median() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(core_new_median());
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_add_to_median
+void core_add_to_median(SEXP search, Rcpp::NumericVector x, SEXP weights);
+RcppExport SEXP _bsvm_core_add_to_median(SEXP searchSEXP, SEXP xSEXP, SEXP weightsSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type search(searchSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    core_add_to_median(search, x, weights);
+    return R_NilValue;
+END_RCPP
+}
+// core_end_median_pass
+SEXP core_end_median_pass(SEXP search);
+RcppExport SEXP _bsvm_core_end_median_pass(SEXP searchSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type search(searchSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_end_median_pass(search));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_diagnose
 Rcpp::NumericMatrix core_diagnose(Rcpp::NumericVector draws, int rows, int kept, int chains);
 RcppExport SEXP _bsvm_core_diagnose(SEXP drawsSEXP, SEXP rowsSEXP, SEXP keptSEXP, SEXP chainsSEXP) {
@@ -656,6 +686,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_add_moments", (DL_FUNC) &_bsvm_core_add_moments, 3},
     {"_bsvm_core_moments_of", (DL_FUNC) &_bsvm_core_moments_of, 2},
     {"_bsvm_core_read_moments", (DL_FUNC) &_bsvm_core_read_moments, 1},
+    {"_bsvm_core_new_median", (DL_FUNC) &_bsvm_core_new_median, 0},
+    {"_bsvm_core_add_to_median", (DL_FUNC) &_bsvm_core_add_to_median, 3},
+    {"_bsvm_core_end_median_pass", (DL_FUNC) &_bsvm_core_end_median_pass, 1},
     {"_bsvm_core_diagnose", (DL_FUNC) &_bsvm_core_diagnose, 4},
     {"_bsvm_core_estimate", (DL_FUNC) &_bsvm_core_estimate, 3},
     {"_bsvm_core_factor_model", (DL_FUNC) &_bsvm_core_factor_model, 3},

@@ -1,5 +1,6 @@
-// Means, sums of squares and bounds of columns.
+// Means, sums of squares, bounds and medians of columns.
 #include "core/data/column_moments.hpp"
+#include "core/data/median_search.hpp"
 #include "r_convert.h"
 
 using Rcpp::_;
@@ -55,4 +56,27 @@ Rcpp::List core_moments_of(Rcpp::NumericVector x, SEXP weights) {
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_read_moments(SEXP moments) {
   return moments_list(*Rcpp::XPtr<bsvm::ColumnMoments>(moments));
+}
+
+// A search for the median of numbers that are given in parts, in each of its passes: a pointer.
+// [[Rcpp::export(rng = false)]]
+Rcpp::RObject core_new_median() {
+  return Rcpp::RObject(Rcpp::XPtr<bsvm::MedianSearch>(new bsvm::MedianSearch));
+}
+
+// [[Rcpp::export(rng = false)]]
+void core_add_to_median(SEXP search, Rcpp::NumericVector x, SEXP weights) {
+  with_core_errors([&] {
+    Rcpp::XPtr<bsvm::MedianSearch>(search)->add(x.begin(), x.size(), weights_of(weights, x.size()));
+    return 0;
+  });
+}
+
+// Ends a pass: NULL while others are needed, then the two numbers between which the median is.
+// [[Rcpp::export(rng = false)]]
+SEXP core_end_median_pass(SEXP search) {
+  bsvm::MedianSearch& own = *Rcpp::XPtr<bsvm::MedianSearch>(search);
+  own.end_pass();
+  if (!own.found()) return R_NilValue;
+  return Rcpp::NumericVector::create(own.lower(), own.upper());
 }

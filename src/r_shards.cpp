@@ -36,6 +36,8 @@ std::shared_ptr<bsvm::ShardProblem> to_shard_problem(const List& problem, const 
   rows = to_problem(known, model);
   const bool intercept = as<bool>(problem["intercept"]);
   const bsvm::Index p = rows.columns() - intercept, q = to_count(problem, "slopes");
+  out->shift = as<double>(problem["shift"]);
+  out->unit = as<double>(problem["unit"]);
   out->design = new bsvm::DenseBlock(last_of(problem, "center", p), last_of(problem, "scale", p),
                                      last_of(known, "units", p));
   std::unique_ptr<bsvm::Block> design(out->design);
@@ -135,7 +137,7 @@ Rcpp::NumericVector core_shard_starts(Rcpp::NumericVector level_rows, double p, 
 }
 
 // A pointer to what makes sources of rows in these files. problem: list(center, scale, intercept,
-// slopes, their number); known: list(units, group_units, n, n_groups); beside: how names of files of
+// slopes, their number, shift and unit of the response); known: list(units, group_units, n, n_groups); beside: how names of files of
 // states begin.
 // [[Rcpp::export(rng = false)]]
 Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List known,

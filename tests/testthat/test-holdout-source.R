@@ -35,6 +35,10 @@ test_that("a study of a source has the values of one of a data frame", {
   same(function(data) { # an argument that draws random numbers draws them once
     cross_validate(y ~ x, data, folds = 3, group = sample(9, 1500, TRUE), metrics = "error")
   })
+  same(function(data) {
+    holdout(bsvm(z ~ x, own$d, likelihood = "gaussian"), data, times = 2,
+            metrics = c("rmse", "crps", "coverage"))
+  })
   kept <- function(data) with_seed(3, holdout_predictions(
     holdout(models, data, times = 1, predictions = TRUE, response = "y")))
   expect_identical(kept(own$file), kept(own$d))

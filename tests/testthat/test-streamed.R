@@ -35,6 +35,62 @@ test_that("fits of sources are those of rows in memory, to the bit", {
   expect_same_fit(y ~ 1, d, chunks_of(d), engine = gaussian)
 })
 
+test_that("fits of numbers in a source are those of rows in memory, to the bit", {
+  d <- streamed_data(6000)
+  d$n <- 500 + 3 * d$x + (d$f == "low") + rnorm(60)[match(d$g, unique(d$g))] + rt(6000, 3)
+  d$t <- round(d$n) # whose median is one of many ties
+  local_piece_rows(1500L)
+  vb <- engine_vb()
+  gaussian <- engine_gaussian(integrate = FALSE)
+  compare <- function(formula, likelihood, engine = gaussian, data = d, ...) {
+    expect_same_fit(formula, data, chunks_of(data), likelihood = likelihood, engine = engine, ...)
+  }
+  fit <- compare(n ~ x + f, "gaussian")
+  expect_match(utils::capture.output(summary(fit)), "^Residuals: standard deviation 1[.0-9]+$",
+               all = FALSE)
+  for (which in c("residuals", "predictive")) {
+    expect_refusal(plot(fit, which), "unsupported", c(which, "read from a source"))
+  }
+  for (likelihood in list("eps_insensitive", "laplace", likelihood_quantile(0.2))) {
+    compare(t ~ x + f, likelihood, weights = 1 + k, offset = 40 * z)
+  }
+  compare(n ~ 0 + x + f, "laplace")
+  compare(I(1e9 * n) ~ x, "laplace", offset = 1e8 * n) # offsets in units of the response
+  compare(n ~ x, "gaussian", data = d[1:2001, ])
+  compare(ifelse(k == 0, n, 0) ~ x, "gaussian") # half the rows have one value
+  compare(n ~ x + (x | g), likelihood_laplace(scale = 2), vb)
+  compare(n ~ x + (1 | g), "eps_insensitive", vb, na.action = na.omit,
+          data = transform(d, x = replace(x, c(3, 2500), NA)))
+  local_small_shards()
+  fit <- compare(n ~ x + (1 | g), "laplace", weights = 1 + k)
+  expect_gt(fit$streamed$shards, 2)
+  expect_identical(predict(fit, chunks_of(d, 99), interval = "prediction")$upper,
+                   unname(predict(fit, d, interval = "prediction")$upper))
+})
+
+test_that("responses of numbers are checked in all rows of a source", {
+  d <- streamed_data(2500)
+  local_piece_rows(1000L)
+  refused <- function(change, class, words, formula = z ~ x, likelihood = "gaussian", ...) {
+    expect_refusal(bsvm(formula, chunks_of(change(d)), likelihood = likelihood, ...), class, words)
+  }
+  at_end <- function(value) function(d) transform(d, z = replace(z, 2400, value))
+  refused(at_end(Inf), "missing", "z (1)")
+  refused(at_end(-1e200), "response", "at most 1e150")
+  refused(at_end(0), "missing", "the response", log(z) ~ x)
+  refused(identity, "response", c("`f` must be numbers", "two classes"), f ~ x)
+  refused(identity, "response", "Several responses", cbind(z, k) ~ x)
+  refused(function(d) transform(d, z = 7), "response", "2500 rows of the value 7")
+  refused(identity, "unsupported", "differs by row", likelihood = likelihood_gaussian(~ x))
+  refused(identity, "unsupported", "parameters that are inferred", engine = engine_gibbs())
+  refused(identity, "weights", "response of classes", class.weights = c(1, 2))
+  refused(function(d) transform(d, k = replace(k, 2400, 2e7)), "offset", "sizes up to",
+          offset = k)
+  refused(identity, "response", "fitted exactly by", I(2 * x) ~ x)
+  # numbers without a likelihood of numbers: no row of them is kept
+  expect_refusal(bsvm(z ~ x, chunks_of(d)), "response", c("two classes", "likelihood_eps"))
+})
+
 test_that("draws of sources are those of rows in memory without moves, to the bit", {
   d <- streamed_data(16000, levels = 90)
   local_small_shards()
@@ -161,7 +217,6 @@ test_that("what cannot be streamed is refused, with what to write", {
   refused(y ~ x, source, subset = x > 0)
   refused(y ~ x, source, na.action = na.exclude)
   refused(y ~ x, source, missing = missing_normal())
-  refused(x ~ z, source, likelihood = likelihood_laplace())
   expect_error(bsvm(x ~ z, source), class = "bsvm_error_response")
   for (term in c("scale(x)", "poly(x, 2)", "I(x - mean(x))", "rank(x)", "cumsum(x)", "seq_along(x)",
                  "I(x / max(x))", "c(0, x[-length(x)])", "cut(x, 3)")) {

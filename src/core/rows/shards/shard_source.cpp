@@ -52,6 +52,12 @@ void ShardProblem::look_at(const ShardRows& rows) {
   problem.group = rows.views.group;
   design->look_at(rows.views.x, rows.shape.n);
   if (slopes) slopes->look_at(rows.views.z, rows.shape.n);
+  if ((shift == 0 && unit == 1) || !rows.views.y) return;
+  y_ = (Eigen::Map<const Arr>(rows.views.y, problem.n) - shift) / unit;
+  problem.y = y_.data();
+  if (!problem.offset) return;
+  offset_ = Eigen::Map<const Arr>(problem.offset, problem.n) / unit;
+  problem.offset = offset_.data();
 }
 
 ShardSource::ShardSource(ShardProblem& view, std::vector<std::string> paths, std::string beside,

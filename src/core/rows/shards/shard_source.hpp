@@ -15,13 +15,18 @@
 namespace bsvm {
 
 // A problem whose rows are those of the shard in memory: `design` is one of its blocks, and the
-// multipliers are `slopes`, or ones if that is null.
+// multipliers are `slopes`, or ones if that is null. Its response is (y - shift) / unit, in whose
+// unit is the offset, too.
 struct ShardProblem {
   Problem problem;
   DenseBlock* design = nullptr;
   DenseBlock* slopes = nullptr;
+  double shift = 0, unit = 1;
 
   void look_at(const ShardRows& rows);
+
+ private:
+  Arr y_, offset_;  // in units, where these are not the file's own
 };
 
 // How many rows and levels are before a shard.
