@@ -68,6 +68,13 @@ settle_bases <- function(kind, bases, x) UseMethod("settle_bases")
 #' @export
 settle_bases.bsvm_basis <- function(kind, bases, x) bases
 
+# Can make_bases() have some of the rows, if these are spread over all of them? new_basis() then makes
+# the columns of every row.
+basis_of_some_rows <- function(kind) UseMethod("basis_of_some_rows")
+
+#' @export
+basis_of_some_rows.bsvm_basis <- function(kind) FALSE
+
 # For a call whose variables have no names: list(covariates, and the other arguments by name),
 # unevaluated.
 term_arguments <- function(term) {

@@ -111,6 +111,7 @@ curve_data <- function(basis, object, level, points) {
 
 # With everything else at its mean over the rows; a probability grows with the linear predictor.
 probability_curves <- function(object, shown, rows) {
+  need_rows(object, "plot(which = \"smooth\", type = \"prob\")")
   map <- as_map(NULL, object)
   rest <- function(label) {
     own <- rows[rows$label == label, ]
@@ -157,6 +158,7 @@ smooth_moments <- function(object, basis, grid, level) {
 # As rows_of_term() of a term that is not a Gaussian process: its numbers in the rows of the fit,
 # for those rows of which it is a part. NULL if they can't be found.
 term_values <- function(object, basis, env) {
+  if (!is.null(object$streamed)) return(NULL)
   data <- tryCatch(training_data(object, env)$x, bsvm_error_data = function(e) NULL)
   names <- names(basis_ranges(basis))
   value <- function(name) {

@@ -26,7 +26,7 @@ assign_priors <- function(frame, prior = NULL) {
   blocks <- blocks[lengths(lapply(blocks, `[[`, "columns")) > 0L]
   blocks <- c(blocks, assign_basis_priors(frame, named))
   check_scalar(blocks)
-  blocks <- lapply(lapply(blocks, fill_scales), fill_size, nrow(frame$x))
+  blocks <- lapply(lapply(blocks, fill_scales), fill_size, row_count(frame))
   list(blocks = blocks, group_blocks = assign_group_priors(frame, named),
        default_prior = weak && is_mixed(frame) && length(slopes) == 0L &&
          length(slope_columns) > 0L)
@@ -190,6 +190,7 @@ block_function_size <- function(frame, basis, columns) {
 # Root mean square over the rows of a function whose coefficients in these columns have variance
 # one.
 function_size <- function(frame, basis, columns) {
+  if (is_streamed(frame)) return(sqrt(sum(streamed_squares(frame$cluster, columns))))
   made <- is_made(basis)
   x <- if (made) first_columns(basis, frame$made[[basis$label]], match(columns, basis$columns))
        else as.matrix(frame$x[, columns - frame$implicit, drop = FALSE])

@@ -285,6 +285,12 @@ seen_moments <- function(seen) {
        offset_mean = offset$mean, offset_bounds = offset$bounds, sample = sample)
 }
 
+# Means of the squares of columns.
+streamed_squares <- function(shards, columns) {
+  mean <- shards$moments$mean[columns]
+  mean^2 + shards$moments$sd[columns]^2 * (1 - 1 / shards$weight)
+}
+
 # As the core checks rows in memory, in units of the response.
 most_offset <- 1e6
 

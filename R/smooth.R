@@ -81,6 +81,9 @@ settle_bases.bsvm_basis_smooth <- function(kind, bases, x) {
   Map(split_smooth, bases, without_overlap(lapply(bases, `[[`, "object"), x))
 }
 
+#' @export
+basis_of_some_rows.bsvm_basis_smooth <- function(kind) TRUE
+
 need_mgcv <- function(term) {
   if (!requireNamespace("mgcv", quietly = TRUE)) {
     abort("unsupported", "The smooth term `", deparse1(term), "` needs the package mgcv, which is ",

@@ -58,11 +58,16 @@ new_source <- function(label, names, open, anywhere = FALSE) {
 #' rows. The result is the same, to the last bit, as that of a data frame with these rows and the same
 #' engine. An exception is [engine_gaussian()] with at most 12 rows for each column.
 #'
-#' The response is two classes, or numbers under a likelihood of numbers. Formulas can have predictors, factors, interactions and offsets, and
-#' random effects of one grouping factor. Refused are `subset`, smooth terms, Gaussian-process terms,
-#' several responses, and terms that depend on other rows, such as `scale(x)`, `cumsum(x)` or `poly(x, 2)`. The engines are
-#' [engine_gaussian()] with `integrate = FALSE`, which is the default, [engine_vb()], and
-#' [engine_gibbs()] with `mixing = FALSE`, whose chains run one after another. `engine_gibbs()` needs a
+#' The response is two classes, or numbers under a likelihood of numbers. Formulas can have predictors,
+#' factors, interactions, offsets, smooth terms, and random effects of one grouping factor. The bases of
+#' smooth terms are made from ten thousand rows, spread evenly over the source, and those with the
+#' extremes of each variable. With at most ten thousand rows the fit is that of a data frame up to
+#' rounding; with more, knots differ slightly.
+#'
+#' Refused are `subset`, Gaussian-process terms, several responses, and terms that depend on other rows,
+#' such as `scale(x)`, `cumsum(x)` or `poly(x, 2)`. The engines are [engine_gaussian()] with
+#' `integrate = FALSE`, which is the default, [engine_vb()], and [engine_gibbs()] with
+#' `mixing = FALSE`, whose chains run one after another. `engine_gibbs()` needs a
 #' likelihood without inferred parameters, and selects among at most 1000 columns. With a grouping
 #' factor all rows of one level must fit in memory.
 #'

@@ -2,7 +2,8 @@
 # query or a bsvm_source().
 #
 #   spill_source()    reads the source once, in order, and knows all levels (R/spill.R)
-#   rows_of_levels()  a few rows that have all levels of what the formula makes of them (R/take-part.R)
+#   rows_of_levels()  a few rows that have all levels of what the formula makes of them, or
+#                     rows_spread(), from which smooth terms are made (R/take-part.R)
 #   streamed_frame()  the frame that bsvm_frame() makes of these rows: columns, contrasts, levels,
 #                     response. It refuses what cannot be streamed
 #   write_shards()    designs of all rows, in files that the core reads in each pass (R/shards.R)
@@ -18,6 +19,7 @@ fit_source <- function(source, written, call, from, arguments) {
   if (!is.null(team)) on.exit(close_team(team))
   written <- passed_on(written, call, names_alone(source), from)
   parts <- parse_formula(arguments$formula, names_alone(source))
+  refuse_streamed_terms(parts)
   given <- as.list(written)[c("weights", "offset")]
   rows <- rows_once(source, arguments, given, function() {
     prepare_rows(source, parts, given, arguments)
@@ -44,7 +46,8 @@ prepare_rows <- function(source, parts, given, arguments) {
   refuse_data_dependent(spill$prototype, parts, given)
   choose <- row_chooser(parts, given, arguments$na.action)
   every <- is.null(given$weights) && is.null(as_na_action(arguments$na.action))
-  chosen <- rows_of_levels(spill, parts, choose, every, classes)
+  chosen <- if (length(parts$bases) > 0L) rows_spread(spill, parts, choose, classes)
+            else rows_of_levels(spill, parts, choose, every, classes)
   frame <- streamed_frame(chosen, parts, arguments)
   shards <- write_shards(spill, frame, choose, chosen$n, arguments$control$verbose)
   list(frame = frame, shards = shards)
@@ -66,12 +69,15 @@ refuse_streamed <- function(written, arguments) {
   }
 }
 
-refuse_streamed_terms <- function(frame, parts) {
+refuse_streamed_terms <- function(parts) {
+  needs_all <- Filter(function(term) !basis_of_some_rows(basis_kind(term)), parts$bases)
+  if (length(needs_all) == 0L) return(invisible())
+  abort("unsupported", "A source of rows does not support the term `", deparse1(needs_all[[1L]]),
+        "`. Use columns of the data in its place, or fit a data frame with a part of the rows.")
+}
+
+refuse_streamed_frame <- function(frame) {
   refuse <- function(...) abort("unsupported", "A source of rows does not support ", ...)
-  if (length(parts$bases) > 0L) {
-    refuse("the term `", deparse1(parts$bases[[1L]]), "`. Use columns of the data in its place, or ",
-           "fit a data frame with a part of the rows.")
-  }
   if (length(frame$groups) > 1L) refuse("several grouping factors. Use one, or a data frame.")
   if (is_sparse(frame$x)) refuse("factors with this many levels. Use `(1 | f)` for one of them.")
   if (!is.null(frame$scale_model)) refuse("a scale that differs by row.")
@@ -126,7 +132,7 @@ streamed_frame <- function(chosen, parts, arguments) {
                        control = arguments$control),
     bsvm_warning_group = function(w) tryInvokeRestart("muffleWarning") # of a part of the rows
   )
-  refuse_streamed_terms(frame, parts)
+  refuse_streamed_frame(frame)
   for (group in frame$groups) {
     warn_levels(group["levels"], length(group$labels), group$name, chosen$n)
   }

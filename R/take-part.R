@@ -36,15 +36,16 @@ check_given <- function(value, name) {
         else "Replace them, or give these rows weight 0.")
 }
 
-# list(prototype, n): n rows take part. Of these the prototype has the first ones and the first with
+# list(prototype, n, at): n rows take part. Of these the prototype has the `first` ones and the first with
 # each level of a variable of the model frame that is not a number, with each class, and with each
 # combination of the variables of a grouping factor. `all`: do all rows take part? Then the spill's
-# prototype has the levels of columns already. `classes`: is the response one of classes?
-rows_of_levels <- function(spill, parts, choose, all, classes) {
+# prototype has the levels of columns already. Else `at` are the prototype's places among the n rows.
+# `classes`: is the response one of classes?
+rows_of_levels <- function(spill, parts, choose, all, classes, first = prototype_rows) {
   if (all && !makes_levels(spill$prototype, parts, classes)) {
     return(list(prototype = choose(spill$prototype)$rows, n = spill$rows))
   }
-  prototype <- list()
+  prototype <- at <- list()
   known <- NULL
   n <- 0
   for (k in seq_len(spill$pieces)) {
@@ -54,13 +55,59 @@ rows_of_levels <- function(spill, parts, choose, all, classes) {
     if (is.null(known)) known <- lapply(keys, `[`, 0L)
     fresh <- Map(function(own, before) which(!duplicated(own) & !own %in% before), keys, known)
     if (classes && length(known[[1L]]) > 2L) fresh[[1L]] <- integer(0) # refused in any case
-    known <- Map(function(before, own, at) c(before, own[at]), known, keys, fresh)
-    first <- seq_len(max(0, min(nrow(rows), prototype_rows - n)))
-    prototype[[k]] <- rows[sort(unique(c(first, unlist(fresh)))), , drop = FALSE]
+    known <- Map(function(before, own, new) c(before, own[new]), known, keys, fresh)
+    chosen <- sort(unique(c(seq_len(max(0, min(nrow(rows), first - n))), unlist(fresh))))
+    prototype[[k]] <- rows[chosen, , drop = FALSE]
+    at[[k]] <- n + chosen
     n <- n + nrow(rows)
   }
   if (n == 0) abort("data", "There are no rows to fit: all have weight 0 or missing values.")
-  list(prototype = do.call(rbind, prototype), n = n)
+  list(prototype = do.call(rbind, prototype), n = n, at = unlist(at))
+}
+
+# The same of ten thousand rows, evenly spread, and those with levels and with the least and the greatest
+# value of each number of the model frame: all rows, in their order, if there are no more.
+most_spread_rows <- 10000
+
+rows_spread <- function(spill, parts, choose, classes) {
+  chosen <- rows_of_levels(spill, parts, choose, FALSE, classes, first = 0)
+  wanted <- round(seq(1, chosen$n, length.out = min(chosen$n, most_spread_rows)))
+  prototype <- list(chosen$prototype)
+  at <- list(chosen$at)
+  ends <- list()
+  before <- 0
+  for (k in seq_len(spill$pieces)) {
+    rows <- choose(read_piece(spill, k))$rows
+    if (nrow(rows) == 0L) next
+    places <- before + seq_len(nrow(rows))
+    own <- which(places %in% wanted)
+    prototype[[k + 1L]] <- rows[own, , drop = FALSE]
+    at[[k + 1L]] <- places[own]
+    ends <- later_ends(ends, rows, places, parts)
+    before <- before + nrow(rows)
+  }
+  prototype <- do.call(rbind, c(prototype, lapply(ends, `[[`, "row")))
+  at <- c(unlist(at), unlist(lapply(ends, `[[`, "at")))
+  kept <- order(at)[!duplicated(sort(at))]
+  list(prototype = prototype[kept, , drop = FALSE], n = chosen$n, at = at[kept])
+}
+
+# By number of the model frame, and for its least and its greatest value: list(value, row, at) of the
+# first row that has it.
+later_ends <- function(ends, rows, places, parts) {
+  columns <- model_columns(parts, rows, list(), list())[-1L]
+  for (name in names(columns)) {
+    values <- columns[[name]]
+    if (!is.numeric(values) || !is.null(dim(values)) || all(is.na(values))) next
+    for (sign in c("-1", "1")) {
+      key <- paste(sign, name)
+      found <- which.max(as.numeric(sign) * values)
+      value <- as.numeric(sign) * values[found]
+      if (isTRUE(ends[[key]]$value >= value)) next
+      ends[[key]] <- list(value = value, row = rows[found, , drop = FALSE], at = places[found])
+    }
+  }
+  ends
 }
 
 # Does the formula make levels, such as those of factor(x) or of groups a:b?

@@ -68,6 +68,49 @@ test_that("fits of numbers in a source are those of rows in memory, to the bit",
                    unname(predict(fit, d, interval = "prediction")$upper))
 })
 
+test_that("smooth terms of a source are those of its rows in memory, or of rows spread over it", {
+  skip_if_not_installed("mgcv")
+  d <- streamed_data(3000)
+  d$f <- factor(d$f)
+  local_piece_rows(1000L)
+  difference <- function(formula, data = d, ...) {
+    here <- bsvm(formula, data, ..., engine = engine_gaussian(integrate = FALSE))
+    there <- bsvm(formula, chunks_of(data), ...)
+    new <- d[seq_len(200), ]
+    found <- predict(there, new, type = "link", interval = TRUE)
+    expected <- predict(here, new, type = "link", interval = TRUE)
+    expect_equal(elbo(there), elbo(here), tolerance = 1e-3)
+    max(abs(found$fit - expected$fit) / expected$sd, abs(found$sd / expected$sd - 1))
+  }
+  # all rows, in order: what remains are the roundings of mgcv's two ways to a basis
+  expect_lt(difference(y ~ s(x) + z), 1e-9)
+  expect_lt(difference(y ~ s(x, by = f, bs = "cr") + f + (1 | g), na.action = na.omit,
+                       data = transform(d, z = replace(z, 7, NA), x = replace(x, 2500, NA))), 1e-6)
+  expect_lt(difference(y ~ t2(x, z), weights = k), 1e-4) # with a flat optimum
+  expect_lt(difference(x ~ s(z), likelihood = "laplace"), 1e-6)
+  local_replace("most_spread_rows", 800)
+  expect_lt(difference(y ~ s(x, k = 12) + z), 0.2)
+  expect_lt(difference(y ~ s(x, k = 12, bs = "cr") + z, d[order(d$x), ]), 0.2)
+  fit <- bsvm(y ~ s(x, k = 6) + s(z, k = 6), chunks_of(d))
+  expect_s3_class(plot(fit), "ggplot")
+  expect_refusal(plot(fit, "smooth", type = "prob"), "unsupported", "read from a source")
+  expect_identical(fit$bases[[1L]]$range[[1L]], range(d$x)) # of all rows
+})
+
+test_that("terms that need all rows are refused before the source is read", {
+  d <- streamed_data(100)
+  for (formula in list(y ~ gp(x), y ~ factors(x, z, k = 1))) {
+    read <- 0
+    rows <- chunks_of(d)
+    counted <- function(reset) {
+      read <<- read + !reset
+      rows(reset)
+    }
+    expect_refusal(bsvm(formula, counted), "unsupported", c("the term", "part of the rows"))
+    expect_lte(read, 1) # for the names of the columns
+  }
+})
+
 test_that("responses of numbers are checked in all rows of a source", {
   d <- streamed_data(2500)
   local_piece_rows(1000L)
@@ -209,7 +252,6 @@ test_that("what cannot be streamed is refused, with what to write", {
   d <- streamed_data(500)
   source <- chunks_of(d)
   refused <- function(...) expect_error(bsvm(...), class = "bsvm_error_unsupported")
-  refused(y ~ s(x), source)
   refused(y ~ gp(x), source)
   refused(y ~ x + (1 | g) + (1 | f), source)
   refused(y ~ x, source, engine = engine_slice())
