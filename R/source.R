@@ -64,6 +64,9 @@ new_source <- function(label, names, open, anywhere = FALSE) {
 #' extremes of each variable. With at most ten thousand rows the fit is that of a data frame up to
 #' rounding; with more, knots differ slightly.
 #'
+#' In place of a second grouping factor, `s(g, bs = "re")` is the random intercept `(1 | g)`, with a
+#' column for each level.
+#'
 #' Refused are `subset`, Gaussian-process terms, several responses, and terms that depend on other rows,
 #' such as `scale(x)`, `cumsum(x)` or `poly(x, 2)`. The engines are [engine_gaussian()] with
 #' `integrate = FALSE`, which is the default, [engine_vb()], and [engine_gibbs()] with

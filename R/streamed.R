@@ -73,12 +73,15 @@ refuse_streamed_terms <- function(parts) {
   needs_all <- Filter(function(term) !basis_of_some_rows(basis_kind(term)), parts$bases)
   if (length(needs_all) == 0L) return(invisible())
   abort("unsupported", "A source of rows does not support the term `", deparse1(needs_all[[1L]]),
-        "`. Use columns of the data in its place, or fit a data frame with a part of the rows.")
+        "`. Use a smooth term such as s(x) in its place, or fit a data frame with a part of the rows.")
 }
 
 refuse_streamed_frame <- function(frame) {
   refuse <- function(...) abort("unsupported", "A source of rows does not support ", ...)
-  if (length(frame$groups) > 1L) refuse("several grouping factors. Use one, or a data frame.")
+  if (length(frame$groups) > 1L) {
+    refuse("several grouping factors. Use `(1 | f)` for the one with most levels, and ",
+           "`s(g, bs = \"re\")` in place of `(1 | g)` for others.")
+  }
   if (is_sparse(frame$x)) refuse("factors with this many levels. Use `(1 | f)` for one of them.")
   if (!is.null(frame$scale_model)) refuse("a scale that differs by row.")
 }

@@ -88,6 +88,12 @@ test_that("smooth terms of a source are those of its rows in memory, or of rows 
                        data = transform(d, z = replace(z, 7, NA), x = replace(x, 2500, NA))), 1e-6)
   expect_lt(difference(y ~ t2(x, z), weights = k), 1e-4) # with a flat optimum
   expect_lt(difference(x ~ s(z), likelihood = "laplace"), 1e-6)
+  # what the refusal of a second grouping factor says to write
+  expect_refusal(bsvm(y ~ x + (1 | g) + (1 | f), chunks_of(d)), "unsupported", "s(g, bs = \"re\")")
+  crossed <- bsvm(y ~ x + (1 | g) + s(f, bs = "re"), chunks_of(d))
+  here <- bsvm(y ~ x + (1 | g) + (1 | f), d, engine = engine_gaussian(integrate = FALSE))
+  expect_equal(elbo(crossed), elbo(here), tolerance = 1e-4)
+  expect_equal(coef(crossed)[1:2], coef(here)[1:2], tolerance = 1e-3)
   local_replace("most_spread_rows", 800)
   expect_lt(difference(y ~ s(x, k = 12) + z), 0.2)
   expect_lt(difference(y ~ s(x, k = 12, bs = "cr") + z, d[order(d$x), ]), 0.2)
