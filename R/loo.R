@@ -118,6 +118,7 @@ loo.bsvm <- function(x, by = c("row", "group"), cores = 1, save_psis = FALSE,
 waic.bsvm <- function(x, by = c("row", "group"), cores = 1, ...) {
   check_fit(x, "x")
   check_dots(substitute(list(...)), "waic()", loo_hints)
+  need_rows(x, "waic()")
   by <- check_loo(x, by, cores, "waic()")
   check_explained(x, "waic()", " loo(method = \"closed\") does, after engine_gaussian().")
   cores <- useful_cores(cores, x, by)

@@ -18,14 +18,15 @@ numbers_of_response <- function(values, name) {
     abort("response", "The response `", name, "` must be finite; ", bad, " value",
           if (bad > 1L) "s are" else " is", " infinite or no number.")
   }
-  if (largest_size(values) > most_response) refuse_large_response(paste0("the response `", name, "`"))
+  if (largest_size(values) > most_response) refuse_large_response(paste0("The response `", name, "`"))
   values
 }
 
 most_response <- 1e150 # its square is a number
+least_unit <- 1e-150
 
 refuse_large_response <- function(what) {
-  abort("response", sub("^t", "T", what), " must be at most 1e150 in size. Rescale it.")
+  abort("response", what, " must be at most 1e150 in size. Rescale it.")
 }
 
 advice_for <- function(values) {
@@ -68,6 +69,10 @@ response_units.bsvm_response_numbers <- function(response, frame, likelihood) {
   if (unit <= 1e-8 * seen$furthest) unit <- seen$sd
   given <- likelihood$parameters
   if (!isTRUE(unit > 1e-13 * seen$largest)) unit <- own_unit(given, seen$centre, frame)
+  if (unit < least_unit) {
+    abort("response", "The response must vary by at least ", least_unit, "; found ", format(unit),
+          ". Rescale it.")
+  }
   # within a tube of given width the density is bounded
   bounded <- isTRUE(given["epsilon"] > 0)
   if ("scale" %in% names(likelihood$priors) && !bounded) check_inexact(frame)
@@ -91,9 +96,9 @@ own_unit <- function(given, centre, frame) {
   known <- given[intersect(c("scale", "sd", "epsilon"), names(given))]
   if (any(known > 0)) return(known[known > 0][[1L]])
   n <- row_count(frame)
-  abort("response", "The response must vary; found ", in_full(n), " row", if (n > 1) "s", if (!is.null(frame$offset)) ", less the offset,",
-        " of the value ", format(centre), ". Residuals of zero have no scale: the posterior would ",
-        "be improper.")
+  abort("response", "The response must vary", if (!is.null(frame$offset)) " after the offset",
+        "; found ", in_full(n), " row", if (n > 1) "s", " of the value ", format(centre),
+        ". Residuals of zero have no scale: the posterior would be improper.")
 }
 
 # The median of rows that count `weights` times, as if they were written out.
@@ -109,27 +114,36 @@ weighted_median <- function(x, weights = NULL) {
 # A response that fewer columns than rows fit exactly leaves residuals without a scale: near s = 0
 # the density is s^(p - n) times the prior's, so that the posterior is improper under any prior
 # whose density there is not zero. What group effects and smooths fit is seen afterwards, by its
-# scale. Of rows in files the frame has a sample.
+# scale.
 check_inexact <- function(frame) {
-  n <- length(frame$y)
-  p <- length(frame$columns)
-  some <- unique(round(seq(1, n, length.out = min(n, 5 * p + 100))))
-  if (p == 0L || p >= n || is_sparse(frame$x) || length(some) * p^2 > 1e9) return(invisible())
-  if (!is_fitted_exactly(frame, some) || !is_fitted_exactly(frame, seq_len(n))) return(invisible())
+  exact <- if (is_streamed(frame)) frame$cluster$exact else is_exact_in_memory(frame)
+  if (!exact) return(invisible())
   abort("response", "The response is fitted exactly by ", enumerate(frame$columns, most = 5L),
         ": residuals of zero have no scale, and the posterior would be improper. Remove the ",
         "predictor that is the response, or give the likelihood a `scale`.")
 }
 
 # What is not so for some rows is not so for all.
-is_fitted_exactly <- function(frame, rows) {
-  x <- frame$x[rows, , drop = FALSE]
-  if (frame$implicit) x <- cbind(1, x)
-  if (anyNA(x)) return(FALSE)
-  y <- less_offset(frame$y, frame$offset)[rows]
-  root <- if (is.null(frame$weights)) 1 else sqrt(frame$weights[rows])
-  left <- stats::lm.fit(x * root, y * root)$residuals
-  max(abs(left)) <= 1e-10 * max(abs(y * root))
+is_exact_in_memory <- function(frame) {
+  n <- length(frame$y)
+  p <- length(frame$columns)
+  some <- unique(round(seq(1, n, length.out = min(n, 5 * p + 100))))
+  if (p == 0L || p >= n || is_sparse(frame$x) || length(some) * p^2 > 1e9) return(FALSE)
+  exact <- function(rows) {
+    x <- frame$x[rows, , drop = FALSE]
+    if (frame$implicit) x <- cbind(1, x)
+    y <- less_offset(frame$y, frame$offset)[rows]
+    !anyNA(x) && !is.null(exact_coefficients(x, y, frame$weights[rows]))
+  }
+  exact(some) && exact(seq_len(n))
+}
+
+# Those that leave nothing of y, or NULL. `weights` may be NULL.
+exact_coefficients <- function(x, y, weights) {
+  root <- if (is.null(weights)) 1 else sqrt(weights)
+  fit <- stats::lm.fit(x * root, y * root)
+  if (max(abs(fit$residuals)) > 1e-10 * max(abs(y * root))) return(NULL)
+  ifelse(is.na(fit$coefficients), 0, fit$coefficients)
 }
 
 smallest_scale <- 1e-5 # of the response's spread

@@ -194,6 +194,6 @@ bound_in_units <- function(bound, spec) {
   if (is.null(bound) || spec$design$unit == 1) return(bound)
   weight <- if (is_streamed(spec)) spec$cluster$weight
             else if (is.null(spec$problem$weight)) length(spec$problem$y)
-            else sum(spec$problem$weight)
+            else sums_of_column(spec$problem$weight, spec$problem$weight)$weight
   bound - weight * log(spec$design$unit)
 }

@@ -8,8 +8,8 @@
 #   moments         list(mean, sd) by column, list(weight) their sum
 #   bounds          least and largest value of each column, 2 x p without the intercept
 #   z_sums          sums_of_column() of the multipliers; `offset_mean`, `offset_bounds`
-#   positive        rows of the second class, or of a positive number
-#   spread          of a response of numbers, as spread_of() has it
+#   n_positive      of a response of classes: rows of the second one
+#   spread, exact   of a response of numbers: spread_of() it; do the columns fit it exactly?
 #   sample          at most 1000 rows, evenly spread: x, y, weight, offset, group, z
 #
 # A shard is whole lanes of a pass and, with a grouping factor, whole levels, whose rows keep their
@@ -35,6 +35,9 @@ write_shards <- function(spill, frame, choose, n, verbose) {
     tell(k * as.numeric(spill$piece_rows))
   }
   shards <- new_shards(folder, deal$finish(), frame, seen)
+  if (!is.null(seen$response)) {
+    shards$exact <- fitted_exactly(shards, frame$intercept, spill, make)
+  }
   shards$before <- before_shards(dealt, shards$shards)
   done <- TRUE
   shards
@@ -54,7 +57,8 @@ drop_shards <- function(shards) unlink(shards$folder, recursive = TRUE)
 
 # Twice the rows, while they are sorted.
 check_shard_space <- function(n, frame, folder, free = free_bytes(folder)) {
-  bytes <- 8 * n * (length(frame$columns) + 3)
+  others <- if (is_kind(frame$response, "numbers")) 5 else 3
+  bytes <- 8 * n * (length(frame$columns) + others)
   if (is.na(free) || bytes * (1 + (length(frame$groups) > 0L)) <= free) return(invisible())
   abort("disk", "The rows of the fit take ", signif(bytes / 2^30, 3), " GiB in files, and the disk ",
         "has ", signif(free / 2^30, 3), " GiB free. Set the environment variable TMPDIR to a ",
@@ -235,7 +239,8 @@ new_seen <- function(frame, rows, folder) {
   seen$columns <- length(frame$columns)
   seen$others <- setdiff(seq_len(seen$columns), frame$intercept)
   seen$moments <- core_new_moments(length(seen$others))
-  seen$n <- seen$positive <- 0
+  seen$n <- 0
+  if (is.null(seen$response)) seen$positive <- 0
   seen$wanted <- unique(round(seq(1, rows, length.out = min(rows, most_sampled))))
   seen$sample <- list()
   seen$names <- frame$columns
@@ -256,12 +261,12 @@ note_rows <- function(seen, rows) {
   at <- seen$wanted[seen$wanted > seen$n & seen$wanted <= seen$n + length(rows$y)] - seen$n
   if (length(at) > 0L) seen$sample[[length(seen$sample) + 1L]] <- some_shard_rows(rows, at)
   seen$n <- seen$n + length(rows$y)
-  seen$positive <- seen$positive + sum(rows$y > 0)
+  if (is.null(seen$response)) seen$positive <- seen$positive + sum(rows$y > 0)
 }
 
 # The fields of a bsvm_shards that these are.
 seen_moments <- function(seen) {
-  if (is.null(seen$response) && seen$positive %in% c(0, seen$n)) {
+  if (!is.null(seen$positive) && seen$positive %in% c(0, seen$n)) {
     abort("response", "All rows of the source that take part in the fit are of one class.")
   }
   found <- core_read_moments(seen$moments)
@@ -271,18 +276,23 @@ seen_moments <- function(seen) {
   mean[seen$others] <- found$mean
   constant <- found$bounds[1L, ] == found$bounds[2L, ]
   mean[seen$others][constant] <- found$bounds[1L, constant]
-  sd[seen$others] <- ifelse(constant, 0, sqrt(found$squares / (found$weight - 1)))
+  sd[seen$others] <- ifelse(constant, 0, sd_of_sums(found))
   mean[-seen$others] <- 1
   if (length(seen$others) == 0L) mean[] <- 1
   sample <- bind_shard_rows(seen$sample)
   x <- matrix(1, length(sample$y), seen$columns, dimnames = list(NULL, seen$names))
   x[, seen$others] <- sample$x
   sample$x <- x
-  list(n = seen$n, positive = seen$positive, moments = list(mean = mean, sd = sd),
+  list(n = seen$n, n_positive = seen$positive, moments = list(mean = mean, sd = sd),
        weight = found$weight, bounds = found$bounds,
        z_sums = if (!is.null(seen$z)) core_read_moments(seen$z),
        spread = if (!is.null(seen$response)) streamed_spread(seen$response),
        offset_mean = offset$mean, offset_bounds = offset$bounds, sample = sample)
+}
+
+# As in column_moments().
+sd_of_sums <- function(sums) {
+  if (sums$weight <= 1) rep(NA_real_, length(sums$squares)) else sqrt(sums$squares / (sums$weight - 1))
 }
 
 # Means of the squares of columns.

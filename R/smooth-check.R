@@ -128,11 +128,11 @@ has_basis <- function(basis) {
   !is.null(method)
 }
 
-# "`x` has 2 distinct values among the rows of the fit"
+# "`x` has 2 distinct values among the rows that the basis is made from"
 count_values <- function(margin, data) {
   names <- numeric_terms(margin, data)
   paste0(enumerate(names), if (length(names) == 1L) " has " else " have ",
-         distinct_values(margin, data), " distinct values among the rows of the fit")
+         distinct_values(margin, data), " distinct values among the rows that the basis is made from")
 }
 
 refuse_few <- function(margin, data, term) {

@@ -61,11 +61,12 @@ new_source <- function(label, names, open, anywhere = FALSE) {
 #' The response is two classes, or numbers under a likelihood of numbers. Formulas can have predictors,
 #' factors, interactions, offsets, smooth terms, and random effects of one grouping factor. The bases of
 #' smooth terms are made from ten thousand rows, spread evenly over the source, and those with the
-#' extremes of each variable. With at most ten thousand rows the fit is that of a data frame up to
-#' rounding; with more, knots differ slightly.
+#' extremes of each variable. With at most ten thousand rows the fit is that of a data frame up to the
+#' optimiser's tolerance. With more the basis differs, which matters where `k` is too small for the
+#' function: give a larger `k`.
 #'
 #' In place of a second grouping factor, `s(g, bs = "re")` is the random intercept `(1 | g)`, with a
-#' column for each level.
+#' column for each level. There `g` must be text or a factor; of numbers it is a slope.
 #'
 #' Refused are `subset`, Gaussian-process terms, several responses, and terms that depend on other rows,
 #' such as `scale(x)`, `cumsum(x)` or `poly(x, 2)`. The engines are [engine_gaussian()] with

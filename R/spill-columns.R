@@ -5,7 +5,7 @@
 #   levels     of a factor; of text sorted as factor() sorts them
 #   codes      of text: the level of each code that is on disk
 #   values     the values that occur, sorted: of logical columns, and of others in `grouping` that
-#              are not factors; of the response's classes, three at least if there are more than two
+#              are not factors; of the response, some of them if it has more than two
 #   missing    how many are NA; `infinite`: how many are not finite otherwise
 #   min, max   of the finite values, in days or seconds for Date and POSIXct; NA without any
 #
@@ -13,7 +13,8 @@
 # and dates and times are doubles. A piece may have logical NAs or integers in a column of another
 # type.
 
-# `most`: of how many values the first rows are wanted. Two classes can't be three.
+# `most`: of how many different values the first rows are wanted. Of a response of classes three are
+# enough to refuse it.
 new_column_state <- function(name, most) {
   state <- new.env(parent = emptyenv())
   state$name <- name

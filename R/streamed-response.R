@@ -12,7 +12,7 @@ new_streamed_response <- function(folder) {
 # rows: list(y, offset, weight) of one piece.
 note_response <- function(seen, rows) {
   y <- less_offset(rows$y, rows$offset)
-  if (largest_size(y) > most_response) refuse_large_response("the response")
+  if (largest_size(y) > most_response) refuse_large_response("The response")
   core_add_moments(seen$moments, matrix(y), rows$weight)
   write_value(list(y = y, weight = rows$weight), seen$path, "ab")
 }
@@ -23,7 +23,7 @@ streamed_spread <- function(seen) {
   centre <- median_in_file(seen$path, identity)
   list(centre = centre, deviation = median_in_file(seen$path, function(y) abs(y - centre)),
        furthest = max(abs(found$bounds - centre)),
-       sd = if (found$bounds[1L] == found$bounds[2L]) 0 else sqrt(found$squares / (found$weight - 1)),
+       sd = if (found$bounds[1L] == found$bounds[2L]) 0 else sd_of_sums(found),
        largest = max(abs(found$bounds)))
 }
 
@@ -39,4 +39,25 @@ median_in_file <- function(path, value) {
     ends <- core_end_median_pass(search)
     if (!is.null(ends)) return(if (weighted) sum(ends) / 2 else mean(ends))
   }
+}
+
+# ---- fitted exactly ------------------------------------------------------------------------------
+
+# Do the columns leave nothing of the response, in any row? Most often the sample shows that they do;
+# else the coefficients that fit it are tried on all rows.
+fitted_exactly <- function(shards, intercept, spill, make) {
+  own <- shards$sample
+  if (ncol(own$x) >= nrow(own$x)) return(FALSE)
+  b <- exact_coefficients(own$x, less_offset(own$y, own$offset), own$weight)
+  if (is.null(b)) return(FALSE)
+  fits <- function(rows) {
+    left <- less_offset(rows$y, rows$offset) - drop(rows$x %*% b[setdiff(seq_along(b), intercept)])
+    if (intercept > 0L) left <- left - b[[intercept]]
+    max(abs(left), 0) <= 1e-8 * shards$spread$largest
+  }
+  for (k in seq_len(spill$pieces)) {
+    rows <- make(read_piece(spill, k))
+    if (length(rows$y) > 0L && !fits(rows)) return(FALSE)
+  }
+  TRUE
 }

@@ -19,7 +19,7 @@ fit_source <- function(source, written, call, from, arguments) {
   if (!is.null(team)) on.exit(close_team(team))
   written <- passed_on(written, call, names_alone(source), from)
   parts <- parse_formula(arguments$formula, names_alone(source))
-  refuse_streamed_terms(parts)
+  refuse_streamed_terms(parts, arguments$likelihood)
   given <- as.list(written)[c("weights", "offset")]
   rows <- rows_once(source, arguments, given, function() {
     prepare_rows(source, parts, given, arguments)
@@ -69,18 +69,22 @@ refuse_streamed <- function(written, arguments) {
   }
 }
 
-refuse_streamed_terms <- function(parts) {
+refuse_streamed_terms <- function(parts, likelihood) {
+  refuse <- function(...) abort("unsupported", "A source of rows does not support ", ...)
+  if (is_call_to(parts$formula[[2L]], "cbind") && kind_for(likelihood) == "numbers") {
+    refuse("several responses. Fit each by itself, or use a data frame.")
+  }
   needs_all <- Filter(function(term) !basis_of_some_rows(basis_kind(term)), parts$bases)
   if (length(needs_all) == 0L) return(invisible())
-  abort("unsupported", "A source of rows does not support the term `", deparse1(needs_all[[1L]]),
-        "`. Use a smooth term such as s(x) in its place, or fit a data frame with a part of the rows.")
+  refuse("the term `", deparse1(needs_all[[1L]]), "`. Use columns of the data or a smooth term such ",
+         "as s(x) in its place, or fit a data frame with a part of the rows.")
 }
 
 refuse_streamed_frame <- function(frame) {
   refuse <- function(...) abort("unsupported", "A source of rows does not support ", ...)
   if (length(frame$groups) > 1L) {
     refuse("several grouping factors. Use `(1 | f)` for the one with most levels, and ",
-           "`s(g, bs = \"re\")` in place of `(1 | g)` for others.")
+           "`s(g, bs = \"re\")` in place of `(1 | g)` for others, with `g` as text or a factor.")
   }
   if (is_sparse(frame$x)) refuse("factors with this many levels. Use `(1 | f)` for one of them.")
   if (!is.null(frame$scale_model)) refuse("a scale that differs by row.")
@@ -189,7 +193,7 @@ without_rows <- function(fit, shards) {
   fit$y <- fit$link <- numeric(0)
   fit["weights"] <- fit["offset"] <- list(NULL)
   fit$nobs <- if (shards$n <= .Machine$integer.max) as.integer(shards$n) else shards$n
-  fit$streamed <- c(shards[c("n", "shards", "bytes")], list(n_positive = shards$positive))
+  fit$streamed <- shards[c("n", "n_positive", "shards", "bytes")]
   fit
 }
 
@@ -251,6 +255,7 @@ variables_to_predict <- function(object, source) {
   groups <- unlist(lapply(object$groups, function(group) all.vars(group$variable)))
   terms <- stats::delete.response(object$terms)
   wanted <- c(variables_in(attr(terms, "variables")), groups, all.vars(object$call$offset),
+              unlist(lapply(object$bases, function(basis) all.vars(basis$expression$terms))),
               unlist(lapply(object$groups, function(group) {
                 unlist(lapply(group$expressions, function(own) all.vars(own$terms)))
               })))

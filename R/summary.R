@@ -164,7 +164,7 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
             "na.action", "nobs", "elbo", "start_bounds", "passes", "termination", "gradient",
             "sampling")
   support <- support_rows(object)
-  of_response <- if (!is.null(object$streamed)) object$streamed["n_positive"]
+  of_response <- if (!is.null(object$streamed)) Filter(length, object$streamed["n_positive"])
                  else summarise_response(object$response, object$y[used_rows(object)])
   out <- structure(c(object[intersect(kept, names(object))], of_response, list(
     coefficients = coefficient_table(told, level, rank),

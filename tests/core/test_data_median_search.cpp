@@ -67,3 +67,11 @@ TEST_CASE("a median between two far numbers knows both, and zeros of both signs 
   const Vec zeros = (Vec(4) << 0.0, -0.0, -0.0, 5).finished();
   CHECK(searched(zeros, Vec(), 4) == std::make_pair(0.0, 0.0));
 }
+
+// Sums of doubles would miss the half by a thousand roundings.
+TEST_CASE("a half of many weights that are no whole numbers is exactly half") {
+  const Index n = 20000;
+  const Vec x = Noise(5).normals(n);
+  for (double w : {0.1, 0.3, 1.0 / 3, 1e-4})
+    CHECK(searched(x, Vec::Constant(n, w), 1024) == sorted(x, Vec()));
+}

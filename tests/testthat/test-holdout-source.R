@@ -39,6 +39,10 @@ test_that("a study of a source has the values of one of a data frame", {
     holdout(bsvm(z ~ x, own$d, likelihood = "gaussian"), data, times = 2,
             metrics = c("rmse", "crps", "coverage"))
   })
+  study <- function(data) {
+    with_seed(3, holdout(function(data) bsvm(y ~ s(x), data), data, times = 1, response = own$d$y))
+  }
+  expect_equal(study(own$file)$value[1L], study(own$d)$value[1L], tolerance = 1e-3)
   kept <- function(data) with_seed(3, holdout_predictions(
     holdout(models, data, times = 1, predictions = TRUE, response = "y")))
   expect_identical(kept(own$file), kept(own$d))

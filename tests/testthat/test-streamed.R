@@ -55,6 +55,8 @@ test_that("fits of numbers in a source are those of rows in memory, to the bit",
     compare(t ~ x + f, likelihood, weights = 1 + k, offset = 40 * z)
   }
   compare(n ~ 0 + x + f, "laplace")
+  compare(n ~ x, "gaussian", weights = 0 * x + 0.1)
+  compare(n ~ x + (x | g), "laplace", vb, weights = z)
   compare(I(1e9 * n) ~ x, "laplace", offset = 1e8 * n) # offsets in units of the response
   compare(n ~ x, "gaussian", data = d[1:2001, ])
   compare(ifelse(k == 0, n, 0) ~ x, "gaussian") # half the rows have one value
@@ -64,6 +66,7 @@ test_that("fits of numbers in a source are those of rows in memory, to the bit",
   local_small_shards()
   fit <- compare(n ~ x + (1 | g), "laplace", weights = 1 + k)
   expect_gt(fit$streamed$shards, 2)
+  expect_null(summary(fit)$n_positive)
   expect_identical(predict(fit, chunks_of(d, 99), interval = "prediction")$upper,
                    unname(predict(fit, d, interval = "prediction")$upper))
 })
@@ -80,6 +83,9 @@ test_that("smooth terms of a source are those of its rows in memory, or of rows 
     found <- predict(there, new, type = "link", interval = TRUE)
     expected <- predict(here, new, type = "link", interval = TRUE)
     expect_equal(elbo(there), elbo(here), tolerance = 1e-3)
+    rownames(new) <- NULL
+    expect_identical(predict(there, chunks_of(new, 70), type = "link"),
+                     unname(predict(there, new, type = "link")))
     max(abs(found$fit - expected$fit) / expected$sd, abs(found$sd / expected$sd - 1))
   }
   # all rows, in order: what remains are the roundings of mgcv's two ways to a basis
@@ -89,7 +95,8 @@ test_that("smooth terms of a source are those of its rows in memory, or of rows 
   expect_lt(difference(y ~ t2(x, z), weights = k), 1e-4) # with a flat optimum
   expect_lt(difference(x ~ s(z), likelihood = "laplace"), 1e-6)
   # what the refusal of a second grouping factor says to write
-  expect_refusal(bsvm(y ~ x + (1 | g) + (1 | f), chunks_of(d)), "unsupported", "s(g, bs = \"re\")")
+  expect_refusal(bsvm(y ~ x + (1 | g) + (1 | f), chunks_of(d)), "unsupported",
+                 c("s(g, bs = \"re\")", "text or a factor"))
   crossed <- bsvm(y ~ x + (1 | g) + s(f, bs = "re"), chunks_of(d))
   here <- bsvm(y ~ x + (1 | g) + (1 | f), d, engine = engine_gaussian(integrate = FALSE))
   expect_equal(elbo(crossed), elbo(here), tolerance = 1e-4)
@@ -128,7 +135,8 @@ test_that("responses of numbers are checked in all rows of a source", {
   refused(at_end(-1e200), "response", "at most 1e150")
   refused(at_end(0), "missing", "the response", log(z) ~ x)
   refused(identity, "response", c("`f` must be numbers", "two classes"), f ~ x)
-  refused(identity, "response", "Several responses", cbind(z, k) ~ x)
+  refused(identity, "unsupported", "several responses", cbind(z, k) ~ x)
+  refused(function(d) transform(d, z = z * 1e-160), "response", "Rescale it")
   refused(function(d) transform(d, z = 7), "response", "2500 rows of the value 7")
   refused(identity, "unsupported", "differs by row", likelihood = likelihood_gaussian(~ x))
   refused(identity, "unsupported", "parameters that are inferred", engine = engine_gibbs())
@@ -136,6 +144,9 @@ test_that("responses of numbers are checked in all rows of a source", {
   refused(function(d) transform(d, k = replace(k, 2400, 2e7)), "offset", "sizes up to",
           offset = k)
   refused(identity, "response", "fitted exactly by", I(2 * x) ~ x)
+  d$rare <- replace(numeric(2500), c(1203, 2222, 2333), c(5, 4, 3)) # in no row of the sample
+  expect_same_fit(rare ~ x, d, chunks_of(d), likelihood = "gaussian",
+                  engine = engine_gaussian(integrate = FALSE))
   # numbers without a likelihood of numbers: no row of them is kept
   expect_refusal(bsvm(z ~ x, chunks_of(d)), "response", c("two classes", "likelihood_eps"))
 })

@@ -8,7 +8,7 @@ namespace bsvm {
 namespace {
 
 constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
-constexpr double kHalf = 1e-14;  // of all weight: what sums of weights may be off
+constexpr long double kHalf = 1e-14L;  // of all weight: what sums of weights may be off
 
 }  // namespace
 
@@ -41,15 +41,15 @@ void MedianSearch::add(const double* x, Index n, const double* weight) {
 
 void MedianSearch::end_pass() {
   if (bits_ == 0)
-    for (double w : weight_) all_ += w;
+    for (long double w : weight_) all_ += w;
   std::size_t at = 0, last = 0;  // sums in another order may miss the half by rounding
   for (std::size_t k = 0; k < weight_.size(); ++k)
     if (weight_[k] > 0) last = k;
-  while (at < last && below_ + weight_[at] < (0.5 - kHalf) * all_) below_ += weight_[at++];
+  while (at < last && below_ + weight_[at] < (0.5L - kHalf) * all_) below_ += weight_[at++];
   prefix_ = prefix_ << kBits | at;
   bits_ += kBits;
   if (found()) {
-    const bool exact = below_ + weight_[at] <= (0.5 + kHalf) * all_;
+    const bool exact = below_ + weight_[at] <= (0.5L + kHalf) * all_;
     upper_ = lower();
     if (exact && at < last) {
       while (weight_[++at] == 0) {}
@@ -58,7 +58,7 @@ void MedianSearch::end_pass() {
       upper_ = number_of(beyond_);
     }
   }
-  std::fill(weight_.begin(), weight_.end(), 0.0);
+  std::fill(weight_.begin(), weight_.end(), 0.0L);
   if (!found()) beyond_ = std::numeric_limits<std::uint64_t>::max();
 }
 

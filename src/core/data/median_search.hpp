@@ -12,7 +12,7 @@ namespace bsvm {
 // have the bits found so far and each of 2^16 next ones. So no number is kept.
 class MedianSearch {
  public:
-  MedianSearch() : weight_(std::size_t{1} << kBits, 0.0) {}
+  MedianSearch() : weight_(std::size_t{1} << kBits, 0.0L) {}
 
   // One pass is some calls of add() and one of end_pass(). x (n): no NaN; weight (n), above zero, or
   // null: all one. Every pass must have the same numbers.
@@ -30,11 +30,11 @@ class MedianSearch {
   static std::uint64_t word_of(double x);
   static double number_of(std::uint64_t word);
 
-  std::vector<double> weight_;  // by the next bits
-  int bits_ = 0;                // found so far, the first ones of the word
-  std::uint64_t prefix_ = 0;    // these bits
-  double below_ = 0;            // the weight of smaller prefixes
-  double all_ = 0;
+  std::vector<long double> weight_;  // by the next bits
+  int bits_ = 0;                     // found so far, the first ones of the word
+  std::uint64_t prefix_ = 0;         // these bits
+  long double below_ = 0;            // the weight of smaller prefixes
+  long double all_ = 0;
   std::uint64_t beyond_ = std::numeric_limits<std::uint64_t>::max();  // the least of larger prefixes
   double upper_ = 0;
 };
