@@ -110,6 +110,20 @@ test_that("smooth terms of a source are those of its rows in memory, or of rows 
   expect_identical(fit$bases[[1L]]$range[[1L]], range(d$x)) # of all rows
 })
 
+test_that("bases are made from rows spread evenly, with levels and extremes", {
+  d <- streamed_data(3000)
+  local_piece_rows(1000L)
+  local_replace("most_spread_rows", 100)
+  parts <- parse_formula(y ~ s(x) + f, d)
+  spill <- spill_source(bsvm_source(chunks_of(d)), c("x", "f", "y"))
+  on.exit(drop_spill(spill))
+  found <- rows_spread(spill, parts, row_chooser(parts, list(), NULL), TRUE)
+  levels <- which(!duplicated(d$f) | !duplicated(d$y))
+  wanted <- c(round(seq(1, 3000, length.out = 100)), which.min(d$x), which.max(d$x), levels)
+  expect_equal(found$at, sort(unique(wanted)))
+  expect_identical(found$prototype$x, d$x[found$at])
+})
+
 test_that("terms that need all rows are refused before the source is read", {
   d <- streamed_data(100)
   for (formula in list(y ~ gp(x), y ~ factors(x, z, k = 1))) {
