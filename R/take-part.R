@@ -87,7 +87,7 @@ rows_spread <- function(spill, parts, choose, classes) {
     before <- before + nrow(rows)
   }
   prototype <- do.call(rbind, c(prototype, lapply(ends, `[[`, "row")))
-  at <- c(unlist(at), unlist(lapply(ends, `[[`, "at")))
+  at <- c(unlist(at), unlist(lapply(unname(ends), `[[`, "at")))
   kept <- order(at)[!duplicated(sort(at))]
   list(prototype = prototype[kept, , drop = FALSE], n = chosen$n, at = at[kept])
 }
