@@ -29,15 +29,15 @@ why_no_value.bsvm_response_numbers <- function(response, metric, seen) {
 #' @export
 ask_fit.bsvm_response_numbers <- function(response, fitted, newdata, prob) {
   wanted <- !is_point(fitted) && !inherits(fitted$likelihood, "bsvm_likelihood_quantile")
-  said <- stats::predict(fitted, newdata, interval = if (wanted) "prediction" else FALSE,
-                         allow_new_levels = TRUE)
-  if (!wanted) return(said)
-  draws <- list()
+  if (!wanted) return(stats::predict(fitted, newdata, allow_new_levels = TRUE))
+  said <- draws <- list()
   each_block(fitted, newdata, scored_rows, function(block) {
     rows <- prediction_rows(fitted, block, NULL, TRUE, NULL, NULL, parent.frame())
-    draws[[length(draws) + 1L]] <<- predictive_draws(fitted, rows, scored_draws)
+    k <- length(said) + 1L
+    said[[k]] <<- stats::predict(fitted, block, interval = "prediction", allow_new_levels = TRUE)
+    draws[[k]] <<- predictive_draws(fitted, rows, scored_draws)
   })
-  c(as.list(said), list(draws = do.call(rbind, draws)))
+  c(as.list(do.call(rbind, said)), list(draws = do.call(rbind, draws)))
 }
 
 # A mean score's error is the rows' then, not these draws'.

@@ -9,7 +9,7 @@
 #   bounds          least and largest value of each column, 2 x p without the intercept
 #   z_sums          sums_of_column() of the multipliers; `offset_mean`, `offset_bounds`
 #   n_positive      of a response of classes: rows of the second one
-#   spread, exact   of a response of numbers: spread_of() it; do the columns fit it exactly?
+#   spread, exact   of a response of numbers: what spread_of() has of it; do the columns fit it exactly?
 #   sample          at most 1000 rows, evenly spread: x, y, weight, offset, group, z
 #
 # A shard is whole lanes of a pass and, with a grouping factor, whole levels, whose rows keep their

@@ -1,9 +1,9 @@
 # Rows of a source on disk, so that they are read from the source once and from then on by position.
 #
-# spill_source(source, columns, folder, grouping, classes) reads all rows in order and writes them in pieces
-# of `spill_rows` rows, the last of which may be shorter: files piece-000001, ... in `folder`, each
-# a list of plain vectors. How the source was cut into chunks changes nothing. It returns, and saves
-# as meta.rds, an object of class bsvm_spill:
+# spill_source(source, columns, folder, grouping, classes) reads all rows in order and writes them in
+# pieces of `spill_rows` rows, the last of which may be shorter: files piece-000001, ... in `folder`,
+# each a list of plain vectors. How the source was cut into chunks changes nothing. It returns, and
+# saves as meta.rds, an object of class bsvm_spill:
 #   folder      its path; `made`: was it made for this?
 #   rows        how many, a double; `pieces`: how many; `piece_rows`; `bytes` of each file
 #   columns     a list by column of what is known of all rows (R/spill-columns.R)

@@ -256,6 +256,7 @@ variables_to_predict <- function(object, source) {
   terms <- stats::delete.response(object$terms)
   wanted <- c(variables_in(attr(terms, "variables")), groups, all.vars(object$call$offset),
               unlist(lapply(object$bases, function(basis) all.vars(basis$expression$terms))),
+              all.vars(object$scale_model$terms),
               unlist(lapply(object$groups, function(group) {
                 unlist(lapply(group$expressions, function(own) all.vars(own$terms)))
               })))

@@ -36,11 +36,11 @@ check_given <- function(value, name) {
         else "Replace them, or give these rows weight 0.")
 }
 
-# list(prototype, n, at): n rows take part. Of these the prototype has the `first` ones and the first with
-# each level of a variable of the model frame that is not a number, with each class, and with each
-# combination of the variables of a grouping factor. `all`: do all rows take part? Then the spill's
-# prototype has the levels of columns already. Else `at` are the prototype's places among the n rows.
-# `classes`: is the response one of classes?
+# list(prototype, n, at): n rows take part. Of these the prototype has the `first` ones and the first
+# with each level of a variable of the model frame that is not a number, with each class, and with
+# each combination of the variables of a grouping factor. `all`: do all rows take part? Then the
+# spill's prototype has the levels of columns already. Else `at` are the prototype's places among the
+# n rows. `classes`: is the response one of classes?
 rows_of_levels <- function(spill, parts, choose, all, classes, first = prototype_rows) {
   if (all && !makes_levels(spill$prototype, parts, classes)) {
     return(list(prototype = choose(spill$prototype)$rows, n = spill$rows))
@@ -65,8 +65,8 @@ rows_of_levels <- function(spill, parts, choose, all, classes, first = prototype
   list(prototype = do.call(rbind, prototype), n = n, at = unlist(at))
 }
 
-# The same of ten thousand rows, evenly spread, and those with levels and with the least and the greatest
-# value of each number of the model frame: all rows, in their order, if there are no more.
+# The same of ten thousand rows, evenly spread, and those with levels and with the least and the
+# greatest value of each number of the model frame: all rows, in their order, if there are no more.
 most_spread_rows <- 10000
 
 rows_spread <- function(spill, parts, choose, classes) {

@@ -137,8 +137,8 @@ Rcpp::NumericVector core_shard_starts(Rcpp::NumericVector level_rows, double p, 
 }
 
 // A pointer to what makes sources of rows in these files. problem: list(center, scale, intercept,
-// slopes, their number, shift and unit of the response); known: list(units, group_units, n, n_groups); beside: how names of files of
-// states begin.
+// slopes, their number, shift and unit of the response); known: list(units, group_units, n,
+// n_groups); beside: how names of files of states begin.
 // [[Rcpp::export(rng = false)]]
 Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List known,
                               std::vector<std::string> paths, std::string beside) {

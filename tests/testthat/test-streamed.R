@@ -265,6 +265,19 @@ test_that("predictions of a source are those of a data frame", {
   expect_identical(predict(fit, chunks_of(new, 99), type = "prob"), prob)
 })
 
+test_that("predictions of a source have the variables of smooths, scales and offsets", {
+  skip_if_not_installed("mgcv")
+  d <- streamed_data(300)
+  new <- streamed_data(100, seed = 2)
+  rownames(new) <- NULL
+  numbers <- bsvm(z ~ x + offset(k / 10), d, likelihood = likelihood_gaussian(scale = ~ id))
+  expect_identical(predict(numbers, chunks_of(new, 13), interval = TRUE),
+                   predict(numbers, new, interval = TRUE))
+  smooth <- bsvm(y ~ s(x) + s(z, by = k), d)
+  expect_identical(predict(smooth, chunks_of(new, 13), type = "link"),
+                   unname(predict(smooth, new, type = "link")))
+})
+
 test_that("a fit of a source keeps no rows and says so", {
   d <- streamed_data(2000)
   fit <- bsvm(y ~ x + f, chunks_of(d))
