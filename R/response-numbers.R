@@ -138,13 +138,13 @@ is_exact_in_memory <- function(frame) {
   exact(some) && exact(seq_len(n))
 }
 
-least_left <- 1e-10 # of the largest response: nothing but rounding
+most_rounding <- 1e-10 # of the largest response: nothing but rounding
 
 # Those that leave nothing of y, or NULL. `weights` may be NULL.
 exact_coefficients <- function(x, y, weights) {
   root <- if (is.null(weights)) 1 else sqrt(weights)
   fit <- stats::lm.fit(x * root, y * root)
-  if (max(abs(fit$residuals)) > least_left * max(abs(y * root))) return(NULL)
+  if (max(abs(fit$residuals)) > most_rounding * max(abs(y * root))) return(NULL)
   ifelse(is.na(fit$coefficients), 0, fit$coefficients)
 }
 

@@ -53,7 +53,7 @@ fitted_exactly <- function(shards, intercept, spill, make) {
   fits <- function(rows) {
     left <- less_offset(rows$y, rows$offset) - drop(rows$x %*% b[setdiff(seq_along(b), intercept)])
     if (intercept > 0L) left <- left - b[[intercept]]
-    max(abs(left)) <= least_left * shards$spread$largest
+    max(abs(left)) <= most_rounding * shards$spread$largest
   }
   for (k in seq_len(spill$pieces)) {
     rows <- make(read_piece(spill, k))
