@@ -12,6 +12,10 @@ print(summary(fit))
 picture <- plot(fit, "effects", pars = c("time", "treatment")) +
   ggplot2::labs(x = "Months since the start", y = "Probability, mean and 95 % interval") +
   ggplot2::theme(legend.position = "top")
+file <- commandArgs(trailingOnly = TRUE)
+file <- if (length(file) > 0) file[1] else tempfile("toenail", fileext = ".png")
+ggplot2::ggsave(file, picture, width = 6, height = 4, dpi = 120, bg = "white")
+cat("The picture:", normalizePath(file), "\n")
 
 # 3. How sure is it that the infection recedes faster under terbinafine?
 print(hypothesis(fit, "`time:treatmentterbinafine` < 0"))
@@ -36,8 +40,3 @@ linear_svm <- function(rows) {
 set.seed(1)
 print(holdout(list("bsvm" = fit, "glmer" = logistic, "linear SVM" = linear_svm), toenail,
               times = 5, metrics = c("ber", "log_score", "seconds"), progress = FALSE))
-
-file <- commandArgs(trailingOnly = TRUE)
-file <- if (length(file) > 0) file[1] else tempfile("toenail", fileext = ".png")
-ggplot2::ggsave(file, picture, width = 6, height = 4, dpi = 120, bg = "white")
-cat("The picture:", normalizePath(file), "\n")
