@@ -102,7 +102,7 @@ metric_r2 <- function(seen) {
 metric_crps <- function(seen) {
   if (is.null(seen$draws)) return(NA_real_)
   size <- ncol(seen$draws)
-  sorted <- t(apply(seen$draws, 1L, sort))
+  sorted <- sorted_rows(seen$draws)
   spread <- drop(sorted %*% (2 * seq_len(size) - size - 1)) / size^2
   mean(rowMeans(abs(seen$draws - seen$truth)) - spread)
 }

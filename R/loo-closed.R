@@ -160,7 +160,7 @@ panel_rule <- function(likelihood, y, mean, sd, size = 12L) {
   bends <- density_bends(likelihood, y)
   ends <- cbind(outer(sd, c(-9, -5, -3, -1.5, 0, 1.5, 3, 5, 9)) + mean,
                 pmin(pmax(bends, mean - 9 * sd), mean + 9 * sd))
-  ends <- t(apply(ends, 1L, sort))
+  ends <- sorted_rows(ends)
   low <- ends[, -ncol(ends), drop = FALSE]
   half <- (ends[, -1L, drop = FALSE] - low) / 2
   f <- do.call(cbind, lapply(rule$node, function(x) low + half * (1 + x)))

@@ -245,3 +245,12 @@ nearly <- function(state) 1e-13 * (abs(state$lower) + abs(state$upper))
 
 # pmin or pmax over the columns.
 over_columns <- function(x, f) do.call(f, lapply(seq_len(ncol(x)), function(k) x[, k]))
+
+# Each row in increasing order, but for those with NA. One sort of all numbers takes a fraction of the
+# time of one a row.
+sorted_rows <- function(x) {
+  absent <- is.na(rowSums(x))
+  own <- x[!absent, , drop = FALSE]
+  x[!absent, ] <- matrix(own[order(row(own), own)], nrow(own), ncol(own), byrow = TRUE)
+  x
+}

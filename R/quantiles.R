@@ -146,13 +146,6 @@ likelihood_call <- function(likelihood) {
   call
 }
 
-sorted_rows <- function(x) {
-  if (ncol(x) < 2L || nrow(x) == 0L) return(x)
-  absent <- is.na(rowSums(x))
-  x[!absent, ] <- t(apply(x[!absent, , drop = FALSE], 1L, sort))
-  x
-}
-
 #' @rdname bsvm_quantiles
 #' @export
 predict.bsvm_quantiles <- function(object, newdata = NULL, ...) {
