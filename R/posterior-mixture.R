@@ -249,7 +249,7 @@ over_columns <- function(x, f) do.call(f, lapply(seq_len(ncol(x)), function(k) x
 # Each row in increasing order, but for those with NA. One sort of all numbers takes a fraction of the
 # time of one a row.
 sorted_rows <- function(x) {
-  absent <- is.na(rowSums(x))
+  absent <- rowSums(is.na(x)) > 0
   own <- x[!absent, , drop = FALSE]
   x[!absent, ] <- matrix(own[order(row(own), own)], nrow(own), ncol(own), byrow = TRUE)
   x

@@ -132,7 +132,9 @@ bsvm_source.bsvm_source <- function(x, ...) {
 }
 
 #' @rdname bsvm_source
+#' @usage \method{bsvm_source}{function}(x, ...)
 #' @export
+# The usage is written out since pkgdown doesn't read the back-ticks of roxygen2 around `function`.
 bsvm_source.function <- function(x, ...) {
   check_dots(substitute(list(...)), "bsvm_source()", source_hints)
   if (!resets(x)) {
