@@ -41,8 +41,8 @@ core_diagnose <- function(draws, rows, kept, chains) {
     .Call(`_bsvm_core_diagnose`, draws, rows, kept, chains)
 }
 
-core_estimate <- function(problem, model, options) {
-    .Call(`_bsvm_core_estimate`, problem, model, options)
+core_estimate <- function(problem, model, options, parts = NULL) {
+    .Call(`_bsvm_core_estimate`, problem, model, options, parts)
 }
 
 core_factor_model <- function(data, model, options) {
@@ -215,6 +215,10 @@ core_shard_starts <- function(level_rows, p, lanes) {
 
 core_shard_rows <- function(problem, model, known, paths, beside) {
     .Call(`_bsvm_core_shard_rows`, problem, model, known, paths, beside)
+}
+
+core_shard_parts <- function(problem, model, known, paths) {
+    .Call(`_bsvm_core_shard_parts`, problem, model, known, paths)
 }
 
 core_sparse_cost <- function(sparse, n, dense) {

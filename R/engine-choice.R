@@ -299,7 +299,7 @@ most_selected_elsewhere <- 1000
 # Rows in other processes: what looks at rows itself, and not through sums over them, is refused.
 check_elsewhere <- function(engine, frame, likelihood, blocks, integrated, sparse) {
   if (is.null(frame$cluster)) return(invisible())
-  if (!trait(engine, "elsewhere")) {
+  if (!trait(engine, if (is_streamed(frame)) "streams" else "elsewhere")) {
     abort("unsupported", engine_call(engine), " needs all rows in this R session: ",
           if (is_streamed(frame)) "give `data` as a data frame." else "leave `cluster` out.")
   }

@@ -52,6 +52,15 @@
 #' \eqn{\alpha < 1}{alpha < 1} and `starts` is above 1, each value also starts at the fits of its
 #' neighbours, up the grid and down, and keeps the lowest optimum.
 #'
+#' **Rows of a source** ([bsvm_source()]). The optimum depends on the rows near their margin alone,
+#' and on the sum of those inside it. So the method keeps the rows nearest to the margin in memory, 8
+#' million numbers or 20 rows for each coefficient, and adds up all others (Portnoy and Koenker
+#' 1997). It starts with a sample and reads all rows a few times, often two, until the gap is below
+#' `tol`. What is minimised in between is never above the objective for all rows, so the gap is one
+#' for all rows, and has the same meaning as that of a data frame. If all rows fit, the fit is that
+#' of a data frame. `accelerate = FALSE` and `annealing` need a data frame, and
+#' [support_vectors()] is not available.
+#'
 #' **No standard deviations.** The mode lies at points where the loss and the penalty are not
 #' differentiable, so that the curvature there contains no information about the posterior.
 #' `vcov()`, `confint()` and standard deviations are therefore errors of class
@@ -81,6 +90,9 @@
 #'
 #' Mehrotra, S. (1992). On the implementation of a primal-dual interior point method. *SIAM Journal
 #' on Optimization*, 2, 575-601.
+#'
+#' Portnoy, S. and Koenker, R. (1997). The Gaussian hare and the Laplacian tortoise: computability of
+#' squared-error versus absolute-error estimators. *Statistical Science*, 12, 279-300 (Section 5).
 #' @seealso [support_vectors()], [regularization_path()]; [prior_bridge()] for the penalties.
 #' @examples
 #' # which flowers lie on the margin between two species?
@@ -141,7 +153,18 @@ traits_of.bsvm_engine_ecme <- function(engine) {
   )
 }
 
-estimator_traits <- function(...) new_traits(mode = TRUE, learned = "none", ...)
+estimator_traits <- function(...) new_traits(streams = TRUE, mode = TRUE, learned = "none", ...)
+
+# The papers' iterations and annealing weigh all rows.
+#' @export
+for_rows_elsewhere.bsvm_engine_em <- function(engine) {
+  if (engine$parameters[["accelerate"]] == 1 && engine$settings$annealing == 0L) return(engine)
+  abort("unsupported", engine_call(engine), " with `accelerate = FALSE` or `annealing` needs all rows in ",
+        "this R session: give `data` as a data frame, or leave these arguments out.")
+}
+
+#' @export
+for_rows_elsewhere.bsvm_engine_ecme <- for_rows_elsewhere.bsvm_engine_em
 
 #' @export
 engine_note.bsvm_engine_em <- function(engine, x) {

@@ -40,6 +40,7 @@ traits_of.bsvm_engine <- function(engine) new_traits()
 # What it does with a model:
 #   sparse             takes sparse predictors
 #   elsewhere          fits rows that are in other processes
+#   streams            fits rows that are read in parts
 #   latent             the ways in which it looks at rows with unknown predictors (latent_uses())
 #   latent_groups      ... also in a model with a grouping factor
 #   latent_links       draws the linear predictors of such rows: their weights are limited
@@ -64,9 +65,9 @@ traits_of.bsvm_engine <- function(engine) new_traits()
 #   word               for the head of print()
 #   bound, trace       names of the objective at the end (NULL: it is no bound and no evidence), and
 #                      in the picture of its course
-new_traits <- function(sparse = TRUE, elsewhere = FALSE, latent = character(0),
-                       latent_groups = TRUE, latent_links = FALSE, learned = "grouped",
-                       integrates = FALSE, keeps_several = FALSE, needs_integrated = FALSE,
+new_traits <- function(sparse = TRUE, elsewhere = FALSE, streams = elsewhere,
+                       latent = character(0), latent_groups = TRUE, latent_links = FALSE,
+                       learned = "grouped", integrates = FALSE, keeps_several = FALSE, needs_integrated = FALSE,
                        gp_alone = FALSE, learns_kernels = FALSE, dense_selection = FALSE,
                        grid = FALSE, nu = "any", priors_needed = NULL,
                        mode = FALSE, duality_gap = FALSE, inverse_means = FALSE,

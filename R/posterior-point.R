@@ -1,5 +1,5 @@
 # bsvm_point: a point estimate alone. mean (p), effects (by factor, level, effect, then the sparse
-# predictors), effects_sd (NA); multipliers (a used row), objective, dual, gap, certified, optima;
+# predictors), effects_sd (NA); multipliers (a used row; none of rows of a source), objective, dual, gap, certified, optima;
 # and of a path `path`. There is no spread, so `point` is TRUE.
 
 #' @export
@@ -55,7 +55,7 @@ linear_sd.bsvm_point <- function(posterior, fit, rows) rep(NA_real_, nrow(rows$x
 #' probability that the row is inside its margin), and under the pseudo-likelihood `multiplier`.
 #' @section Errors:
 #' `bsvm_error_unsupported` for modes from [engine_map()] without standard deviations, for fits with
-#' [engine_ecm()], for models of missing predictors, and for a numeric response.
+#' [engine_ecm()], for models of missing predictors, for a numeric response, and for rows of a source.
 #' @references Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
 #'   *Bayesian Analysis*, 6, 1-23 (Section 3.2).
 #'
@@ -81,6 +81,10 @@ support_vectors <- function(object, ...) {
   need_classes(object$response, "support_vectors()",
                "Use summary(), which counts support vectors of any response, and residuals().")
   if (!inherits(object$posterior, "bsvm_point")) return(soft_support(object, parent.frame()))
+  if (!is.null(object$streamed)) {
+    abort("unsupported", "support_vectors() needs the multipliers of the rows, which a point estimate of a ",
+          "source does not keep. Fit a data frame with a part of the rows.")
+  }
   rows <- which(rep_len(used_rows(object), length(object$link)))
   weight <- if (is.null(object$weights)) 1 else object$weights[rows]
   slopes <- margin_slopes(object$likelihood)

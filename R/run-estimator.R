@@ -11,7 +11,9 @@ run_estimator <- function(spec, control) {
 }
 
 estimate <- function(spec, options) {
-  with_core_conditions(core_estimate(spec$problem, spec$model, options))
+  with_rows(spec, function(problem, rows) {
+    with_core_conditions(core_estimate(problem, spec$model, options, rows))
+  })
 }
 
 # What is random, starts where the objective has local optima and annealing, follows R's random

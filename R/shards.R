@@ -329,7 +329,9 @@ with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
   if (has_checkpoint(spec$engine)) {
     known$rows <- c(own, list(sums = core_shard_sums(cluster$paths)))
   }
-  rows <- if (is.null(cluster$team)) {
+  rows <- if (is_estimator(spec$engine)) {
+    core_shard_parts(own, spec$model, known, cluster$paths)
+  } else if (is.null(cluster$team)) {
     core_shard_rows(own, spec$model, known, cluster$paths, file.path(cluster$folder, "state-"))
   } else ask_rows_of_team(cluster$team, cluster, own, spec$model, known)
   fit(known, rows)

@@ -56,7 +56,8 @@ new_source <- function(label, names, open, anywhere = FALSE) {
 #' ([tempdir()]), which each iteration reads from there. They need 8 bytes for each row and column,
 #' twice that with a grouping factor, and are removed after the fit. Memory does not grow with the
 #' rows. The result is the same, to the last bit, as that of a data frame with these rows and the same
-#' engine. An exception is [engine_gaussian()] with at most 12 rows for each column.
+#' engine. Exceptions are [engine_gaussian()] with at most 12 rows for each column, and point
+#' estimates of many rows, which agree as far as their duality gap tells.
 #'
 #' The response is two classes, or numbers under a likelihood of numbers. Formulas can have predictors,
 #' factors, interactions, offsets, smooth terms, and random effects of one grouping factor. The bases of
@@ -73,7 +74,8 @@ new_source <- function(label, names, open, anywhere = FALSE) {
 #' `integrate = FALSE`, which is the default, [engine_vb()], and [engine_gibbs()] with
 #' `mixing = FALSE`, whose chains run one after another. `engine_gibbs()` needs a
 #' likelihood without inferred parameters, and selects among at most 1000 columns. With a grouping
-#' factor all rows of one level must fit in memory.
+#' factor all rows of one level must fit in memory. Point estimates are those of [engine_em()] and
+#' [engine_ecme()], which read the rows a few times, in this session even if there is a cluster.
 #'
 #' Such a fit keeps no rows: `fitted()`, `residuals()` and other functions that look at them are
 #' refused. `predict(fit, newdata = source)` reads the source in chunks.

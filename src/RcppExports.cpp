@@ -120,14 +120,15 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_estimate
-Rcpp::List core_estimate(Rcpp::List problem, Rcpp::List model, Rcpp::List options);
-RcppExport SEXP _bsvm_core_estimate(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP) {
+Rcpp::List core_estimate(Rcpp::List problem, Rcpp::List model, Rcpp::List options, SEXP parts);
+RcppExport SEXP _bsvm_core_estimate(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP, SEXP partsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_estimate(problem, model, options));
+    Rcpp::traits::input_parameter< SEXP >::type parts(partsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_estimate(problem, model, options, parts));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -666,6 +667,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_shard_parts
+Rcpp::RObject core_shard_parts(Rcpp::List problem, Rcpp::List model, Rcpp::List known, std::vector<std::string> paths);
+RcppExport SEXP _bsvm_core_shard_parts(SEXP problemSEXP, SEXP modelSEXP, SEXP knownSEXP, SEXP pathsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type paths(pathsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_shard_parts(problem, model, known, paths));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_sparse_cost
 double core_sparse_cost(Rcpp::List sparse, int n, int dense);
 RcppExport SEXP _bsvm_core_sparse_cost(SEXP sparseSEXP, SEXP nSEXP, SEXP denseSEXP) {
@@ -690,7 +704,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_add_to_median", (DL_FUNC) &_bsvm_core_add_to_median, 3},
     {"_bsvm_core_end_median_pass", (DL_FUNC) &_bsvm_core_end_median_pass, 1},
     {"_bsvm_core_diagnose", (DL_FUNC) &_bsvm_core_diagnose, 4},
-    {"_bsvm_core_estimate", (DL_FUNC) &_bsvm_core_estimate, 3},
+    {"_bsvm_core_estimate", (DL_FUNC) &_bsvm_core_estimate, 4},
     {"_bsvm_core_factor_model", (DL_FUNC) &_bsvm_core_factor_model, 3},
     {"_bsvm_core_factor_predict", (DL_FUNC) &_bsvm_core_factor_predict, 3},
     {"_bsvm_core_factor_vb", (DL_FUNC) &_bsvm_core_factor_vb, 3},
@@ -734,6 +748,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_shard_size", (DL_FUNC) &_bsvm_core_shard_size, 2},
     {"_bsvm_core_shard_starts", (DL_FUNC) &_bsvm_core_shard_starts, 3},
     {"_bsvm_core_shard_rows", (DL_FUNC) &_bsvm_core_shard_rows, 5},
+    {"_bsvm_core_shard_parts", (DL_FUNC) &_bsvm_core_shard_parts, 4},
     {"_bsvm_core_sparse_cost", (DL_FUNC) &_bsvm_core_sparse_cost, 3},
     {NULL, NULL, 0}
 };

@@ -14,6 +14,8 @@ bsvm::EstimateOptions to_estimate_options(const List& options) {
   out.starts = to_count(options, "starts");
   out.annealing = to_count(options, "annealing");
   out.seed = to_seed(options);
+  if (has(options, "most_numbers"))
+    out.most_numbers = static_cast<bsvm::Index>(as<double>(options["most_numbers"]));
   if (!Rf_isNull(options["start"])) out.start = to_vec(options["start"]);
   return out;
 }
@@ -50,14 +52,18 @@ List package(const bsvm::Problem& problem, const bsvm::Estimate& found) {
 
 }  // namespace
 
+// parts: NULL, or what reads the rows (core_shard_parts).
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_estimate(Rcpp::List problem, Rcpp::List model, Rcpp::List options) {
+Rcpp::List core_estimate(Rcpp::List problem, Rcpp::List model, Rcpp::List options,
+                         SEXP parts = R_NilValue) {
   return with_host(options["verbose"], [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     const List engine_spec = model["engine"];
     const std::string name = as<std::string>(engine_spec["name"]);
     const auto engine = bsvm::Registry<bsvm::Estimator>::make(
         name, to_params(name, engine_spec["parameters"]));
-    return package(data, engine->run(data, to_estimate_options(options), host));
+    const bsvm::EstimateOptions run = to_estimate_options(options);
+    if (Rf_isNull(parts)) return package(data, engine->run(data, run, host));
+    return package(data, engine->run_in_parts(data, *Rcpp::XPtr<bsvm::RowParts>(parts), run, host));
   });
 }

@@ -153,3 +153,16 @@ Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List k
     return Rcpp::RObject(Rcpp::XPtr<RowsMaker>(new RowsMaker(make)));
   });
 }
+
+// The same for who reads all rows in turn, core_estimate().
+// [[Rcpp::export(rng = false)]]
+Rcpp::RObject core_shard_parts(Rcpp::List problem, Rcpp::List model, Rcpp::List known,
+                               std::vector<std::string> paths) {
+  return with_core_errors([&] {
+    const auto view = to_shard_problem(problem, model, known);
+    const auto read = [=](const std::function<void(const bsvm::Problem&)>& work) {
+      bsvm::each_shard(*view, paths, work);
+    };
+    return Rcpp::RObject(Rcpp::XPtr<bsvm::RowParts>(new bsvm::RowParts(read)));
+  });
+}

@@ -59,7 +59,8 @@ trait_table <- function() {
     row("... next to a grouping factor", function(engine) {
       length(rules_taken(engine)) > 0L && bsvm:::trait(engine, "latent_groups")
     }),
-    row("rows in another process", function(engine) bsvm:::trait(engine, "elsewhere"))
+    row("rows in another process", function(engine) bsvm:::trait(engine, "elsewhere")),
+    row("rows of a source", function(engine) bsvm:::trait(engine, "streams"))
   )
 }
 

@@ -292,6 +292,72 @@ test_that("a fit of a source keeps no rows and says so", {
   expect_identical(dim(update(fit, . ~ . + z, data = chunks_of(d))$posterior$mean), NULL)
 })
 
+test_that("point estimates of sources are those of rows in memory", {
+  d <- streamed_data(3000)
+  d$n <- d$x + d$z + rnorm(3000)
+  ridge <- prior_ridge(variance = 1)
+  em <- engine_em()
+  # all rows are kept
+  expect_same_point <- function(formula, ..., engine = em) {
+    here <- bsvm(formula, d, likelihood = "hinge", engine = engine, ...)
+    there <- bsvm(formula, chunks_of(d), likelihood = "hinge", engine = engine, ...)
+    there$posterior$multipliers <- here$posterior$multipliers
+    expect_identical(what_is_found(there), what_is_found(here))
+  }
+  expect_same_point(y ~ x * f, prior = ridge, weights = 1 + k, offset = z)
+  expect_same_point(y ~ x + z, prior = prior_lasso(nu = c(0.01, 0.1)))
+  expect_same_point(y ~ x + z, prior = prior_lasso(), engine = engine_ecme())
+  set.seed(1)
+  here <- bsvm(y ~ x + z, d, prior = prior_bridge(nu = 0.1, alpha = 0.5), likelihood = "hinge", engine = em)
+  set.seed(1)
+  there <- bsvm(y ~ x + z, chunks_of(d), prior = prior_bridge(nu = 0.1, alpha = 0.5),
+                likelihood = "hinge", engine = em)
+  expect_identical(coef(there), coef(here))
+
+  grouped <- function(data) {
+    bsvm(y ~ x + (1 | g), data, prior = list(ridge, g = ridge), likelihood = "hinge", engine = em)
+  }
+  here <- grouped(d) # whose rows are in another order
+  there <- grouped(chunks_of(d))
+  expect_equal(there$posterior$objective, here$posterior$objective, tolerance = 1e-10)
+  expect_equal(ranef(there), ranef(here), tolerance = 1e-6)
+  expect_equal(predict(there, d[1:9, ]), predict(here, d[1:9, ]), tolerance = 1e-6)
+  expect_output(print(summary(there, details = TRUE)), "3000 rows")
+  numbers <- function(data) {
+    bsvm(n ~ x, data, prior = ridge, likelihood = likelihood_quantile(0.3, scale = 1), engine = em)
+  }
+  expect_identical(coef(numbers(chunks_of(d))), coef(numbers(d)))
+  for (fit in list(there, numbers(chunks_of(d)))) {
+    expect_error(support_vectors(fit), class = "bsvm_error_unsupported")
+  }
+  expect_refusal(support_vectors(there), "unsupported", c("support_vectors()", "source"))
+  for (engine in list(engine_em(accelerate = FALSE), engine_em(annealing = 10))) {
+    expect_refusal(bsvm(y ~ x, chunks_of(d), prior = ridge, likelihood = "hinge", engine = engine),
+                   "unsupported", c("accelerate", "annealing", "data frame"))
+  }
+})
+
+test_that("point estimates of more rows than are kept have the optimum of all of them", {
+  own <- bsvm:::estimate_options
+  local_replace("estimate_options", function(...) c(own(...), most_numbers = 1))
+  d <- streamed_data(30000, levels = 100)
+  ridge <- prior_ridge(variance = 1)
+  for (formula in c(y ~ x + z, y ~ x + (1 | g))) {
+    fit <- function(data) {
+      bsvm(formula, data, prior = list(ridge, group = ridge), likelihood = "hinge",
+           engine = engine_em())
+    }
+    here <- fit(d)
+    there <- fit(chunks_of(d, 7000))
+    expect_lt(there$passes, 15)
+    expect_lt(there$posterior$gap, 1e-10)
+    expect_lt(there$posterior$dual, here$posterior$objective * (1 + 1e-12))
+    expect_equal(there$posterior$objective, here$posterior$objective, tolerance = 1e-10)
+    expect_equal(coef(there), coef(here), tolerance = 1e-5)
+    expect_equal(dim(there$trace), c(there$passes, 2L))
+  }
+})
+
 test_that("what cannot be streamed is refused, with what to write", {
   d <- streamed_data(500)
   source <- chunks_of(d)

@@ -38,7 +38,17 @@ Design::Design(const Problem& problem) {
   add_dense(problem, turn);
   if (problem.multipliers) add_groups(problem, turn);
   else add_sparse(problem, turn);
-  read_by_row();
+  by_row_ = turned(by_column_, rows());
+}
+
+Design::Design(DesignRows rows, Vec units)
+    : kink(Eigen::Map<const Vec>(rows.kink.data(), static_cast<Index>(rows.kink.size()))),
+      cost(Eigen::Map<const Vec>(rows.cost.data(), kink.size())), unit(std::move(units)),
+      dense_(Eigen::Map<const Mat>(rows.c.data(), rows.dense, kink.size())) {
+  by_row_.start = std::move(rows.start);
+  by_row_.at = std::move(rows.at);
+  by_row_.value = std::move(rows.value);
+  by_column_ = turned(by_row_, columns() - dense());
 }
 
 Vec Design::take_atoms(const Problem& problem) {
@@ -108,20 +118,21 @@ void Design::add_sparse(const Problem& problem, const Vec& turn) {
   }
 }
 
-void Design::read_by_row() {
-  const Index columns = static_cast<Index>(by_column_.start.size()) - 1;
-  by_row_.start.assign(rows() + 1, 0);
-  for (int i : by_column_.at) ++by_row_.start[i + 1];
-  std::partial_sum(by_row_.start.begin(), by_row_.start.end(), by_row_.start.begin());
-  by_row_.at.resize(by_column_.at.size());
-  by_row_.value.resize(by_column_.at.size());
-  std::vector<Index> next(by_row_.start.begin(), by_row_.start.end() - 1);
-  for (Index j = 0; j < columns; ++j)
-    for (Index k = by_column_.start[j]; k < by_column_.start[j + 1]; ++k) {
-      const Index to = next[by_column_.at[k]]++;
-      by_row_.at[to] = static_cast<int>(j);
-      by_row_.value[to] = by_column_.value[k];
+Design::Entries Design::turned(const Entries& from, Index lines) {
+  Entries out;
+  out.start.assign(lines + 1, 0);
+  for (int i : from.at) ++out.start[i + 1];
+  std::partial_sum(out.start.begin(), out.start.end(), out.start.begin());
+  out.at.resize(from.at.size());
+  out.value.resize(from.at.size());
+  std::vector<Index> next(out.start.begin(), out.start.end() - 1);
+  for (Index j = 0; j + 1 < static_cast<Index>(from.start.size()); ++j)
+    for (Index k = from.start[j]; k < from.start[j + 1]; ++k) {
+      const Index to = next[from.at[k]]++;
+      out.at[to] = static_cast<int>(j);
+      out.value[to] = from.value[k];
     }
+  return out;
 }
 
 Vec Design::times(ConstVecRef b) const {
@@ -243,7 +254,7 @@ Design Design::select(const std::vector<Index>& chosen) const {
     if (f < dense_left) out.dense_.row(f) = dense_.row(j);
     else out.by_column_.append(by_column_, j - dense());
   }
-  out.read_by_row();
+  out.by_row_ = turned(out.by_column_, rows());
   return out;
 }
 

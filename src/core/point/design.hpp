@@ -6,6 +6,15 @@
 
 namespace bsvm {
 
+// Rows one after another, for a Design: c (dense, N), and the entries of the other columns by row.
+struct DesignRows {
+  Index dense = 0;
+  std::vector<double> c, kink, cost;
+  std::vector<Index> start{0};
+  std::vector<int> at;
+  std::vector<double> value;
+};
+
 // All rows and columns of a Problem at once, as its likelihood's atoms see them: minus log p is
 //
 //   sum_i cost_i (kink_i - (A b)_i)_+
@@ -16,6 +25,7 @@ namespace bsvm {
 class Design {
  public:
   explicit Design(const Problem& problem);
+  Design(DesignRows rows, Vec unit);
 
   Index rows() const { return kink.size(); }
   Index columns() const { return unit.size(); }
@@ -53,7 +63,7 @@ class Design {
   void add_dense(const Problem& problem, const Vec& turn);
   void add_groups(const Problem& problem, const Vec& turn);
   void add_sparse(const Problem& problem, const Vec& turn);
-  void read_by_row();
+  static Entries turned(const Entries& from, Index lines);  // by column what was by row, or back
   void add_row(Index i, ConstVecRef c, const std::vector<Index>& place, double weight,
                Mat& out) const;
   Mat dense_rows(const std::vector<Index>& chosen, Index first, Index r) const;

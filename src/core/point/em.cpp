@@ -3,9 +3,10 @@
 //   minimise  sum_i cost_i (kink_i - (A b)_i)_+ + sum_j |b_j / (nu sigma_j)|^alpha
 //
 // (design.hpp; of the hinge 2 sum_i w_i (1 - y_i f_i)_+) in b, and where nu is not given, with minus
-// its log prior density and the penalty's normaliser added, in nu too. Given nu the minimum is found by what suits the penalty: interior_point.cpp for
-// alpha >= 1, local_search.cpp below. ECME's step nu <- mode given b (the CME-step) is the fixed
-// point's own map; the outer loop follows it with a secant's length,
+// its log prior density and the penalty's normaliser added, in nu too. Given nu the minimum is found
+// by what suits the penalty: interior_point.cpp for alpha >= 1, local_search.cpp below. ECME's step
+// nu <- mode given b (the CME-step) is the fixed point's own map; the outer loop follows it with a
+// secant's length,
 //
 //   log nu <- log nu + t r,  r = log mode(b(nu)) - log nu,  t = -<dlognu, dr> / <dr, dr>
 //
@@ -21,6 +22,7 @@
 #include "local_search.hpp"
 #include "plain_em.hpp"
 #include "random/draws.hpp"
+#include "read_rows.hpp"
 #include "working_set.hpp"
 
 namespace bsvm {
@@ -35,33 +37,48 @@ class Em : public Estimator {
   explicit Em(const Params& params) : accelerate_(params.flag("accelerate")) {}
 
   Estimate run(const Problem& problem, const EstimateOptions& options, Host& host) const override {
-    if (problem.likelihood->free_size() > 0)
-      throw InvalidInput("likelihood", "A point estimate does not infer parameters of the "
-                                       "likelihood, such as its scale. Give each a number.");
-    if (!problem.likelihood->supports(Use::augmented))
-      throw InvalidInput("likelihood", "EM needs the pseudo-likelihood's latent scales.");
+    check(*problem.likelihood);
     const Design design(problem);
     const PointModel model(problem, design);
-    const bool convex = is_convex(model.penalties(model.start()));
     std::vector<double> optima;
-    const Run best = best_of(convex ? 1 : options.starts, design, model, options, optima, host);
-    if (best.point.b.size() != design.columns() || !best.point.b.allFinite())
-      refuse(best.point.end);
-    return package(problem, design, best, convex, std::move(optima));
+    const PointRun best = best_of(design, model, options, optima, host);
+    Estimate out = package(problem, design.unit, best, is_convex(model), std::move(optima));
+    out.multipliers = snapped(design, best.point);
+    return out;
+  }
+
+  Estimate run_in_parts(const Problem& whole, const RowParts& parts, const EstimateOptions& options,
+                        Host& host) const override {
+    check(*whole.likelihood);
+    std::vector<double> optima;
+    bool convex = true;
+    Vec unit;
+    const auto minimise = [&](const Design& design, const EstimateOptions& own) {
+      const PointModel model(whole, design);
+      optima.clear();
+      convex = is_convex(model);
+      unit = design.unit;
+      return best_of(design, model, own, optima, host);
+    };
+    const PointRun best = minimise_read(whole, parts, options, minimise, host);
+    if (optima.size() == 1) optima[0] = best.point.objective;
+    return package(whole, unit, best, convex, std::move(optima));
   }
 
  private:
-  // A run's hyper-parameters, and where it is given these.
-  struct Run {
-    PointModel::Hyper hyper;
-    Point point;
-  };
+  static void check(const Likelihood& likelihood) {
+    if (likelihood.free_size() > 0)
+      throw InvalidInput("likelihood", "A point estimate does not infer parameters of the "
+                                       "likelihood, such as its scale. Give each a number.");
+    if (!likelihood.supports(Use::augmented))
+      throw InvalidInput("likelihood", "EM needs the pseudo-likelihood's latent scales.");
+  }
 
-  Run best_of(int starts, const Design& design, const PointModel& model,
-              const EstimateOptions& options, std::vector<double>& optima, Host& host) const {
-    Run best{model.start(), Point()};
-    for (int k = 0; k < starts; ++k) {
-      Run next{model.start(), Point()};
+  PointRun best_of(const Design& design, const PointModel& model, const EstimateOptions& options,
+              std::vector<double>& optima, Host& host) const {
+    PointRun best{model.start(), Point()};
+    for (int k = 0; k < (is_convex(model) ? 1 : options.starts); ++k) {
+      PointRun next{model.start(), Point()};
       next.point.b = start_of(design, model.penalties(next.hyper), options, k);
       try {
         climb(design, model, options, k, next, host);
@@ -74,9 +91,12 @@ class Em : public Estimator {
       best.point.end = Termination::interrupted;
       break;
     }
+    if (best.point.b.size() != design.columns() || !best.point.b.allFinite())
+      refuse(best.point.end);
     return best;
   }
 
+  static bool is_convex(const PointModel& model) { return is_convex(model.penalties(model.start())); }
   static bool is_convex(const Penalties& penalties) {
     return penalties.size() == 0 || penalties.power.minCoeff() >= 1;
   }
@@ -104,7 +124,7 @@ class Em : public Estimator {
 
   // The interior point method has no use for a start, so no sweep is made for it.
   void climb(const Design& design, const PointModel& model, const EstimateOptions& options,
-             int number, Run& run, Host& host) const {
+             int number, PointRun& run, Host& host) const {
     const PointOptions own{options.tolerance, options.max_passes};
     if (options.annealing > 0 && !(accelerate_ && is_convex(model.penalties(run.hyper)))) {
       const HeatedChain chain(design, run.point.b, options.seed, number);
@@ -126,7 +146,7 @@ class Em : public Estimator {
 
   // The best b given the hyper-parameters; the passes' trace goes on.
   static void settle(const Design& design, const PointModel& model, const PointOptions& options,
-                     Run& run, Host& host) {
+                     PointRun& run, Host& host) {
     const Penalties penalties = model.penalties(run.hyper);
     const PointOptions rest{options.tolerance, std::max(1, options.max_passes - passes(run))};
     Point next = is_convex(penalties)
@@ -147,17 +167,17 @@ class Em : public Estimator {
                            "predictors, offset, weights and priors.");
   }
 
-  static int passes(const Run& run) { return static_cast<int>(run.point.trace.size()); }
+  static int passes(const PointRun& run) { return static_cast<int>(run.point.trace.size()); }
 
   // r: empty where no hyper-parameter is unknown.
-  static Vec moves(const PointModel& model, const Run& run) {
+  static Vec moves(const PointModel& model, const PointRun& run) {
     const PointModel::Hyper next = model.best(run.hyper, run.point.b);
     const Vec out = PointModel::logs(next) - PointModel::logs(run.hyper);
     return out.size() > 0 && out.cwiseAbs().maxCoeff() > 0 ? out : Vec();
   }
 
   static void learn(const Design& design, const PointModel& model, const PointOptions& options,
-                    Run& run, Host& host) {
+                    PointRun& run, Host& host) {
     Vec before, way_before;
     while (passes(run) < options.max_passes) {
       const Vec way = moves(model, run), at = PointModel::logs(run.hyper);
@@ -165,7 +185,7 @@ class Em : public Estimator {
       const double reach = before.size() > 0 ? secant(at - before, way - way_before) : 1;
       before = at;
       way_before = way;
-      Run next = moved(at + reach * way, design, model, options, run, host);
+      PointRun next = moved(at + reach * way, design, model, options, run, host);
       if (next.point.objective > run.point.objective && reach != 1)
         next = moved(at + way, design, model, options, run, host);
       run = std::move(next);
@@ -179,20 +199,19 @@ class Em : public Estimator {
   }
 
   // The run with these hyper-parameters, from its b.
-  static Run moved(const Vec& logs, const Design& design, const PointModel& model,
-                   const PointOptions& options, Run run, Host& host) {
+  static PointRun moved(const Vec& logs, const Design& design, const PointModel& model,
+                   const PointOptions& options, PointRun run, Host& host) {
     run.hyper = PointModel::from_logs(logs, run.hyper);
     settle(design, model, options, run, host);
     return run;
   }
 
-  static Estimate package(const Problem& problem, const Design& design, const Run& run, bool convex,
+  static Estimate package(const Problem& problem, const Vec& unit, const PointRun& run, bool convex,
                           std::vector<double> optima) {
     Estimate out;
-    const Vec b = run.point.b.cwiseProduct(design.unit);
+    const Vec b = run.point.b.cwiseProduct(unit);
     out.coefficients = b.head(problem.columns());
     out.effects = b.tail(b.size() - problem.columns());
-    out.multipliers = snapped(design, run.point);
     out.hyper = run.hyper;
     out.objective = run.point.objective;
     out.dual = run.point.dual;
@@ -221,4 +240,5 @@ class Em : public Estimator {
 const Register<Estimator, Em> em("em"), ecme("ecme");
 
 }  // namespace
+
 }  // namespace bsvm

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/host.hpp"
@@ -15,6 +16,7 @@ struct EstimateOptions {
   int starts = 1;            // how many, where there are local optima: the first is not random
   int annealing = 0;         // sweeps of simulated annealing before each, where a start matters
   std::uint64_t seed = 0;    // of what is random
+  Index most_numbers = Index{1} << 23;  // of rows that are kept when they are read in parts: 64 MB
 };
 
 // One pass, as the run saw it: the objective (in the runs here the lowest so far), and its relative
@@ -43,12 +45,20 @@ struct Estimate {
   Termination end = Termination::pass_limit;
 };
 
+// f(part) for all rows in their order, a part at a time: `part` is the problem with its rows here, the
+// first of them and of their levels being first_row and first_level.
+using RowParts = std::function<void(const std::function<void(const Problem& part)>& f)>;
+
 // A point estimate. It knows no prior and no block by name.
 class Estimator {
  public:
   virtual ~Estimator() = default;
   virtual Estimate run(const Problem& problem, const EstimateOptions& options,
                        Host& host) const = 0;
+
+  // Of rows that are read in parts; `whole` has their number, and that of levels. Without multipliers.
+  virtual Estimate run_in_parts(const Problem& whole, const RowParts& parts,
+                                const EstimateOptions& options, Host& host) const = 0;
 };
 
 }  // namespace bsvm

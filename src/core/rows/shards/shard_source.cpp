@@ -60,6 +60,18 @@ void ShardProblem::look_at(const ShardRows& rows) {
   problem.offset = offset_.data();
 }
 
+void each_shard(ShardProblem& view, const std::vector<std::string>& paths,
+                const std::function<void(const Problem& part)>& work) {
+  Ahead ahead(paths);
+  view.problem.first_row = view.problem.first_level = 0;
+  for (std::size_t k = 0; k < paths.size(); ++k) {
+    view.look_at(ahead.take(k));
+    work(view.problem);
+    view.problem.first_row += view.problem.n;
+    view.problem.first_level += view.problem.groups;
+  }
+}
+
 ShardSource::ShardSource(ShardProblem& view, std::vector<std::string> paths, std::string beside,
                          Use use, int threads, ShardPlace before, Index most_in_memory)
     : view_(view), paths_(std::move(paths)), opened_(use), use_(use), threads_(threads),

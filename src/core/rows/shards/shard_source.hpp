@@ -34,6 +34,10 @@ struct ShardPlace {
   Index row = 0, level = 0;
 };
 
+// work(the problem with a shard's rows) for all shards in their order, the next one being read meanwhile.
+void each_shard(ShardProblem& view, const std::vector<std::string>& paths,
+                const std::function<void(const Problem& part)>& work);
+
 // Rows in files, of which one is worked through in memory while the next is read. Each shard is a
 // leaf of the tree by which a MemorySource adds its lanes, so that the bits are those of all rows in
 // memory. Shards must be whole lanes (shard_starts), a power of two of them but for the last.
