@@ -52,14 +52,13 @@
 #' \eqn{\alpha < 1}{alpha < 1} and `starts` is above 1, each value also starts at the fits of its
 #' neighbours, up the grid and down, and keeps the lowest optimum.
 #'
-#' **Rows of a source** ([bsvm_source()]). The optimum depends on the rows near their margin alone,
-#' and on the sum of those inside it. So the method keeps the rows nearest to the margin in memory, 8
-#' million numbers or 20 rows for each coefficient, and adds up all others (Portnoy and Koenker
-#' 1997). It starts with a sample and reads all rows a few times, often two, until the gap is below
-#' `tol`. What is minimised in between is never above the objective for all rows, so the gap is one
-#' for all rows, and has the same meaning as that of a data frame. If all rows fit, the fit is that
-#' of a data frame. `accelerate = FALSE` and `annealing` need a data frame, and
-#' [support_vectors()] is not available.
+#' **Rows of a source** ([bsvm_source()]). The optimum depends on the rows near their margin, and on
+#' the sum of those inside it. So the method keeps the rows nearest to the margin in memory, 8 million
+#' numbers or 20 rows for each coefficient, and adds up all others (Portnoy and Koenker 1997). It
+#' starts with a sample and reads all rows a few times, often twice, until the gap is below `tol`.
+#' The gap is that of all rows: what is minimised in between is never above their objective. If all
+#' rows can be kept, the fit is that of a data frame. `accelerate = FALSE` and `annealing` need a data
+#' frame, and [support_vectors()] is not available.
 #'
 #' **No standard deviations.** The mode lies at points where the loss and the penalty are not
 #' differentiable, so that the curvature there contains no information about the posterior.
@@ -159,8 +158,8 @@ estimator_traits <- function(...) new_traits(streams = TRUE, mode = TRUE, learne
 #' @export
 for_rows_elsewhere.bsvm_engine_em <- function(engine) {
   if (engine$parameters[["accelerate"]] == 1 && engine$settings$annealing == 0L) return(engine)
-  abort("unsupported", engine_call(engine), " with `accelerate = FALSE` or `annealing` needs all rows in ",
-        "this R session: give `data` as a data frame, or leave these arguments out.")
+  abort("unsupported", engine_call(engine), " with `accelerate = FALSE` or `annealing` needs all ",
+        "rows in this R session: give `data` as a data frame, or leave these arguments out.")
 }
 
 #' @export

@@ -82,8 +82,8 @@ support_vectors <- function(object, ...) {
                "Use summary(), which counts support vectors of any response, and residuals().")
   if (!inherits(object$posterior, "bsvm_point")) return(soft_support(object, parent.frame()))
   if (!is.null(object$streamed)) {
-    abort("unsupported", "support_vectors() needs the multipliers of the rows, which a point estimate of a ",
-          "source does not keep. Fit a data frame with a part of the rows.")
+    abort("unsupported", "support_vectors() needs the multipliers of the rows, which were read ",
+          "from a source and are not kept. Fit a data frame with a part of the rows.")
   }
   rows <- which(rep_len(used_rows(object), length(object$link)))
   weight <- if (is.null(object$weights)) 1 else object$weights[rows]

@@ -312,7 +312,7 @@ scale_table <- function(object) {
 estimate_facts <- function(object) {
   if (!inherits(object$posterior, "bsvm_point")) return(NULL)
   facts <- unclass(object$posterior)[c("objective", "dual", "gap", "certified", "optima")]
-  if (!is_kind(object$response, "classes")) return(facts)
+  if (!is_kind(object$response, "classes") || !is.null(object$streamed)) return(facts)
   c(facts, list(n_margin = sum(support_vectors(object)$kind == "margin")))
 }
 

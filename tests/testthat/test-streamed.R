@@ -308,7 +308,8 @@ test_that("point estimates of sources are those of rows in memory", {
   expect_same_point(y ~ x + z, prior = prior_lasso(nu = c(0.01, 0.1)))
   expect_same_point(y ~ x + z, prior = prior_lasso(), engine = engine_ecme())
   set.seed(1)
-  here <- bsvm(y ~ x + z, d, prior = prior_bridge(nu = 0.1, alpha = 0.5), likelihood = "hinge", engine = em)
+  here <- bsvm(y ~ x + z, d, prior = prior_bridge(nu = 0.1, alpha = 0.5), likelihood = "hinge",
+               engine = em)
   set.seed(1)
   there <- bsvm(y ~ x + z, chunks_of(d), prior = prior_bridge(nu = 0.1, alpha = 0.5),
                 likelihood = "hinge", engine = em)
@@ -326,7 +327,7 @@ test_that("point estimates of sources are those of rows in memory", {
   numbers <- function(data) {
     bsvm(n ~ x, data, prior = ridge, likelihood = likelihood_quantile(0.3, scale = 1), engine = em)
   }
-  expect_identical(coef(numbers(chunks_of(d))), coef(numbers(d)))
+  expect_equal(coef(numbers(chunks_of(d))), coef(numbers(d)), tolerance = 1e-12) # two hinges a row
   for (fit in list(there, numbers(chunks_of(d)))) {
     expect_error(support_vectors(fit), class = "bsvm_error_unsupported")
   }
@@ -342,10 +343,10 @@ test_that("point estimates of more rows than are kept have the optimum of all of
   local_replace("estimate_options", function(...) c(own(...), most_numbers = 1))
   d <- streamed_data(30000, levels = 100)
   ridge <- prior_ridge(variance = 1)
-  for (formula in c(y ~ x + z, y ~ x + (1 | g))) {
+  models <- list(list(y ~ x + z, ridge), list(y ~ x + (1 | g), list(ridge, g = ridge)))
+  for (model in models) {
     fit <- function(data) {
-      bsvm(formula, data, prior = list(ridge, group = ridge), likelihood = "hinge",
-           engine = engine_em())
+      bsvm(model[[1L]], data, prior = model[[2L]], likelihood = "hinge", engine = engine_em())
     }
     here <- fit(d)
     there <- fit(chunks_of(d, 7000))
