@@ -37,6 +37,18 @@ class Design {
   Vec row_squares(ConstVecRef weight) const;     // (N) sum_j weight_j A_ij^2
   Mat columns_at(const std::vector<Index>& chosen) const;  // (N, chosen)
 
+  // A row's dense numbers, and its entries in other columns, which count from 0.
+  struct Line {
+    const int* at;
+    const double* value;
+    Index size;
+  };
+  const double* dense_row(Index i) const { return dense_.data() + i * dense_.rows(); }
+  Line others(Index i) const {
+    const Index first = by_row_.start[i];
+    return {by_row_.at.data() + first, by_row_.value.data() + first, by_row_.start[i + 1] - first};
+  }
+
   // Adds A_F' diag(weight) A_F to the lower triangle of `out`, F the chosen columns, increasing.
   void add_gram(const std::vector<Index>& chosen, ConstVecRef weight, Mat& out, Host& host) const;
   // Adds A diag(weight) A' to the lower triangle of `out` (N, N).

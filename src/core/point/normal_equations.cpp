@@ -16,6 +16,7 @@ constexpr double kImportant = 1e4;  // a column's share of the rows' system over
 constexpr double kAccuracy = 1e-10;
 constexpr int kMostIterations = 500, kManyIterations = 50;
 constexpr Index kMostChosen = 1000;
+constexpr Index kManyEffects = 500;  // from where on levels are looked for
 
 Vec solve_factor(const Mat& l, Vec x) {
   solve_lower(l, x);
@@ -27,6 +28,14 @@ Vec solve_factor(const Mat& l, Vec x) {
 
 NormalEquations::NormalEquations(const Design& design, Index most) : design_(design) {
   const Index n = design.rows(), p = design.columns();
+  if (p - design.dense() >= kManyEffects && design.dense() <= most) {
+    levels_.emplace(design);
+    if (levels_->suits()) {
+      way_ = Way::levels;
+      return;
+    }
+    levels_.reset();
+  }
   way_ = p <= n && p <= most ? Way::columns : n <= most ? Way::rows : Way::iterative;
   if (way_ != Way::columns) return;
   chosen_.resize(p);
@@ -52,6 +61,7 @@ void NormalEquations::choose() {
 bool NormalEquations::set(ConstVecRef theta, ConstVecRef d, Host& host) {
   theta_ = theta;
   d_ = d;
+  if (way_ == Way::levels) return levels_->set(theta, d, host);
   if (way_ != Way::columns) choose();
   inverse_d_ = d.cwiseInverse();
   for (Index j : chosen_) inverse_d_[j] = 0;
@@ -114,8 +124,8 @@ Vec NormalEquations::apply(const Point& of) const {
 
 NormalEquations::Solution NormalEquations::solve(ConstVecRef v, Host& host) {
   Solution out;
-  if (way_ == Way::columns) {
-    out.x = solve_factor(factor_, v);
+  if (way_ == Way::columns || way_ == Way::levels) {
+    out.x = way_ == Way::levels ? levels_->solve(v) : solve_factor(factor_, v);
     out.image = design_.times(out.x);
     out.rows = theta_.cwiseProduct(out.image);
     return out;

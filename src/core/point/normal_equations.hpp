@@ -1,12 +1,14 @@
 #pragma once
+#include <optional>
 #include <vector>
 
-#include "design.hpp"
+#include "levels.hpp"
 
 namespace bsvm {
 
 // (A' diag(theta) A + diag(d)) x = v for theta (n) and d (P) positive, which may be of any size.
-// With y = diag(theta) A x, F some of the columns and R the others, that is
+// Where columns are effects of one grouping factor these are eliminated (levels.hpp). Else, with y =
+// diag(theta) A x, F some of the columns and R the others, that is
 //
 //   (diag(1/theta) + A_R diag(1/d_R) A_R') y - A_F x_F = A_R diag(1/d_R) v_R
 //   A_F'y + diag(d_F) x_F = v_F
@@ -38,7 +40,7 @@ class NormalEquations {
   Solution solve(ConstVecRef v, Host& host);
 
  private:
-  enum class Way { columns, rows, iterative };
+  enum class Way { levels, columns, rows, iterative };
   struct Point {
     Vec y, chosen;
   };
@@ -55,6 +57,7 @@ class NormalEquations {
 
   const Design& design_;
   Way way_;
+  std::optional<LevelEquations> levels_;  // for that way
   Vec theta_, d_, inverse_d_;       // the last zero in F
   std::vector<Index> chosen_;       // F
   Mat base_, factor_;               // Cholesky factors, lower

@@ -11,6 +11,7 @@ namespace bsvm {
 namespace {
 
 constexpr double kRoughly = 1e-6;   // the gap of a minimum that is but a step to the next
+constexpr double kExact = 1e-10;
 constexpr double kInside = 1e-6;    // what u of rows inside their margin is at least
 constexpr int kShorter = 2;         // how often a step is taken back to a quarter
 constexpr double kShortGap = 1e-4;  // ... while the gap is wider
@@ -141,7 +142,10 @@ PointRun minimise_read(const Problem& whole, const RowParts& parts, const Estima
                        const MinimiseDesign& minimise, Host& host) {
   Globs globs(whole, parts, options.most_numbers);
   Design design = globs.sample(host);
-  PointRun found = minimise(design, options);
+  EstimateOptions own = options;
+  // Exact enough to tell rows that are on their margin.
+  if (!globs.has_all()) own.tolerance = std::min(kExact, options.tolerance);
+  PointRun found = minimise(design, own);
   if (globs.has_all()) return found;
   if (found.point.end == Termination::interrupted) throw Interrupted();
   return Reading(whole, globs, options, minimise, host).run(std::move(design), found);
