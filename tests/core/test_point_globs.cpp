@@ -117,10 +117,12 @@ TEST_CASE("globs: a response of numbers has two hinges a row") {
 }
 
 TEST_CASE("globs: a rare class leaves all others on their margin") {
-  Data data = large_data(0, 0);
+  Shape shape;
+  shape.n = 200000;  // of which twenty at a time are joined
+  Data data = simulate(shape);
   Noise noise(4);
   for (Index i = 0; i < data.y.size(); ++i)
-    data.y[i] = noise.uniform() < 0.05 && data.x(i, 1) > 0 ? 1 : -1;
+    data.y[i] = noise.uniform() < 0.15 && data.x(i, 1) > 0 ? 1 : -1;
   data.offset.setZero();
   data.weight.setOnes();
   compare(data, ridge_problem, 1e-6);
@@ -138,7 +140,8 @@ TEST_CASE("globs: what is kept lies below the loss, and is equal to it where it 
     CHECK(!globs.has_all());
     Noise noise(7);
     const Index size = whole.columns() + whole.group_coefficients();
-    HingePoints points{0.3 * noise.normals(size), 0.3 * noise.normals(size), Penalties()};
+    // far apart: rows beyond have changed sides
+    HingePoints points{0.3 * noise.normals(size), 3 * noise.normals(size), Penalties()};
     const double loss = globs.look(points, Vec::Zero(size), host);
     CHECK(loss == doctest::Approx(loss_at(whole, points.next)).epsilon(1e-12));
     for (bool at_next : {false, true}) {
