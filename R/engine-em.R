@@ -53,12 +53,13 @@
 #' neighbours, up the grid and down, and keeps the lowest optimum.
 #'
 #' **Rows of a source** ([bsvm_source()]). The optimum depends on the rows near their margin, and on
-#' the sum of those inside it. So the method keeps the rows nearest to the margin in memory, 8 million
-#' numbers or 20 rows for each coefficient, and adds up all others (Portnoy and Koenker 1997). It
-#' starts with a sample and reads all rows a few times, often twice, until the gap is below `tol`.
-#' The gap is that of all rows: what is minimised in between is never above their objective. If all
-#' rows can be kept, the fit is that of a data frame. `accelerate = FALSE` and `annealing` need a data
-#' frame, and [support_vectors()] is not available.
+#' the sum of those inside it. So the method keeps the rows nearest to the margin in memory, and adds
+#' up all others (Portnoy and Koenker 1997). It keeps 8 million numbers, or 20 rows for each
+#' coefficient if that is more, which takes several times 64 MB. It starts with a sample and reads all
+#' rows a few times, often two to ten, until the gap is below `tol`. The gap is that of all rows: what
+#' is minimised in between is never above their objective. If \eqn{\alpha < 1}{alpha < 1}, `starts`
+#' are tried on the sample. If all rows can be kept, the fit is that of a data frame.
+#' `accelerate = FALSE` and `annealing` need a data frame, and [support_vectors()] is not available.
 #'
 #' **No standard deviations.** The mode lies at points where the loss and the penalty are not
 #' differentiable, so that the curvature there contains no information about the posterior.

@@ -52,13 +52,15 @@ point_posterior <- function(result) {
 # `where`: words for the part of a run that this is.
 warn_estimate <- function(result, where = "") {
   if (result$termination == "converged") return(invisible())
-  state <- paste0(result$passes, " iterations", where, ", at a relative gap of ",
+  unit <- if (result$read_again) " readings of all rows" else " iterations"
+  state <- paste0(result$passes, unit, where, ", at a relative gap of ",
                   format(result$gap, digits = 2L), " between the objective and its bound")
   if (result$termination == "interrupted") {
     return(warn("interrupted", "The fit was interrupted after ", state, ", and is kept as it was."))
   }
   warn("convergence", "The fit ended after ", state,
        if (result$termination == "pass_limit") ". Raise `max_passes` in bsvm_control()."
+       else if (result$read_again) ", as too many rows are near their margin. Fit a data frame."
        else ", where rounding errors outweigh progress. Standardise, or rescale predictors.")
 }
 

@@ -45,7 +45,7 @@ List package(const bsvm::Problem& problem, const bsvm::Estimate& found) {
       _["hyper"] = reports(problem.priors, found.hyper, 0),
       _["group_hyper"] = reports(problem.group_priors, found.hyper, problem.priors.size()),
       _["objective"] = found.objective, _["dual"] = found.dual, _["gap"] = found.gap,
-      _["certified"] = found.certified, _["trace"] = to_trace(found.trace),
+      _["certified"] = found.certified, _["read_again"] = found.read_again, _["trace"] = to_trace(found.trace),
       _["passes"] = static_cast<int>(found.trace.size()), _["optima"] = Rcpp::wrap(found.optima),
       _["termination"] = name_of(found.end));
 }

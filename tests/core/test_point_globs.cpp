@@ -121,8 +121,26 @@ TEST_CASE("globs: a rare class leaves all others on their margin") {
   shape.n = 200000;  // of which twenty at a time are joined
   Data data = simulate(shape);
   Noise noise(4);
-  for (Index i = 0; i < data.y.size(); ++i)
-    data.y[i] = noise.uniform() < 0.15 && data.x(i, 1) > 0 ? 1 : -1;
+  // Correlated columns: rows that are joined must keep what the others need in every direction.
+  for (Index j = 2; j < data.x.cols(); ++j) data.x.col(j) = 0.6 * data.x.col(1) + 0.8 * data.x.col(j);
+  for (Index i = 0; i < data.y.size(); ++i) {
+    const double f = -3 + 0.9 * (data.x(i, 1) - data.x(i, 2));
+    data.y[i] = noise.uniform() < 1 / (1 + std::exp(-f)) ? 1 : -1;
+  }
+  data.offset.setZero();
+  data.weight.setOnes();
+  compare(data, ridge_problem, 1e-6);
+}
+
+TEST_CASE("globs: equal rows are joined without loss") {
+  Shape shape;
+  shape.n = 60000;
+  Data data = simulate(shape);
+  Noise noise(6);
+  for (Index i = 0; i < data.y.size(); ++i) {
+    data.x.row(i) = data.x.row(i % 200);
+    data.y[i] = noise.uniform() < 0.1 ? 1 : -1;
+  }
   data.offset.setZero();
   data.weight.setOnes();
   compare(data, ridge_problem, 1e-6);
@@ -142,7 +160,7 @@ TEST_CASE("globs: what is kept lies below the loss, and is equal to it where it 
     const Index size = whole.columns() + whole.group_coefficients();
     // far apart: rows beyond have changed sides
     HingePoints points{0.3 * noise.normals(size), 3 * noise.normals(size), Penalties()};
-    const double loss = globs.look(points, Vec::Zero(size), host);
+    const double loss = globs.look(points, host);
     CHECK(loss == doctest::Approx(loss_at(whole, points.next)).epsilon(1e-12));
     for (bool at_next : {false, true}) {
       const Design near = globs.near(at_next), some = globs.near_and_some(at_next);
@@ -174,7 +192,7 @@ TEST_CASE("globs: effects at the next point are the best ones for its coefficien
   const Index p = whole.columns(), size = p + whole.group_coefficients();
   const Vec start = 0.3 * noise.normals(size);
   HingePoints points{start, start, {Vec::Constant(1, 2), Vec::Constant(1, std::sqrt(2.0))}};
-  const double loss = globs.look(points, Vec::Zero(size), host);
+  const double loss = globs.look(points, host);
   CHECK(points.next.head(p) == start.head(p));
   CHECK(loss == doctest::Approx(loss_at(whole, points.next)).epsilon(1e-12));
   const auto objective = [&](const Vec& b) {

@@ -23,7 +23,8 @@ inline void tell(Host& host, const std::string& text, double share) {
 // The share of an ascent whose gradient falls by about the same factor in each pass.
 inline double share_done(double first, double now, double last = 1e-4) {
   if (!(first > last && now > 0 && last > 0)) return -1;
-  return std::clamp(std::log(first / now) / std::log(first / last), 0.0, 0.99);
+  const double share = std::log(first / now) / std::log(first / last);
+  return share < 0.01 ? -1 : std::min(share, 0.99);  // too early to tell
 }
 
 // Of an approximation: the nodes beside the top take as long as the climb to it.

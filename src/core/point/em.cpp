@@ -52,17 +52,21 @@ class Em : public Estimator {
     check(*whole.likelihood);
     std::vector<double> optima;
     bool convex = true;
+    int minima = 0;
     Vec unit;
-    const auto minimise = [&](const Design& design, const EstimateOptions& own) {
+    const auto minimise = [&](const Design& design, const EstimateOptions& own, Host& asked) {
       const PointModel model(whole, design);
       optima.clear();
+      ++minima;
       convex = is_convex(model);
       unit = design.unit;
-      return best_of(design, model, own, optima, host);
+      return best_of(design, model, own, optima, asked);
     };
     const PointRun best = minimise_read(whole, parts, options, minimise, host);
     if (optima.size() == 1) optima[0] = best.point.objective;
-    return package(whole, unit, best, convex, std::move(optima));
+    Estimate out = package(whole, unit, best, convex, std::move(optima));
+    out.read_again = minima > 1;
+    return out;
   }
 
  private:

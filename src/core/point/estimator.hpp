@@ -42,6 +42,7 @@ struct Estimate {
   bool certified = true;      // does the gap bound the distance to the lowest objective?
   std::vector<EstimateTrace> trace;
   std::vector<double> optima; // what each start led to
+  bool read_again = false;    // is an entry of the trace a reading of all rows?
   Termination end = Termination::pass_limit;
 };
 

@@ -12,6 +12,7 @@ constexpr Index kLeastHinges = 10000;  // that are kept however wide they are
 constexpr Index kHingesEach = 20;      // at least, for a coefficient
 constexpr Index kRowsEach = 40;        // of a level in a sample; where it would have fewer, levels are sampled
 constexpr double kOnMargin = 1e-7;     // of u
+constexpr int kTogetherSummed = 4096;
 
 double distance(const Hinge& hinge) { return std::min(std::abs(hinge.best), std::abs(hinge.next)); }
 
@@ -38,9 +39,8 @@ Design Globs::sample(Host& host) {
   return Design(std::move(rows), unit());
 }
 
-double Globs::look(HingePoints& points, ConstVecRef pull, Host& host) {
+double Globs::look(HingePoints& points, Host& host) {
   best_ = points.best;
-  pull_ = pull;
   crowded_ = false;
   kept_ = some_ = none();
   limit_ = std::numeric_limits<double>::infinity();
@@ -59,6 +59,8 @@ double Globs::look(HingePoints& points, ConstVecRef pull, Host& host) {
     kept_.add(hinge);
     if (static_cast<Index>(kept_.size()) > most_) keep_nearest();
   });
+  at_best_.flush();
+  at_next_.flush();
   next_ = points.next;
   if (moved > 0) move_ = std::sqrt(moved / static_cast<double>(reader_.hinges()));
   return loss + some;
@@ -96,22 +98,49 @@ Hinge Globs::Kept::at(std::size_t k) const {
           next[k]};
 }
 
-// Level by level, in the order of A pull.
-std::vector<std::size_t> Globs::Kept::along(const Vec& pull) const {
-  std::vector<double> place(size(), 0);
-  for (std::size_t k = 0; k < size(); ++k)
-    for (Index j = 0; j < p; ++j) place[k] += at(k).c[j] * pull[j];
-  std::vector<std::size_t> out(size());
-  std::iota(out.begin(), out.end(), std::size_t{0});
-  std::stable_sort(out.begin(), out.end(), [&](std::size_t a, std::size_t b) {
-    return level[a] != level[b] ? level[a] < level[b] : place[a] < place[b];
-  });
-  return out;
+double Globs::Kept::number(std::size_t k, Index j) const {
+  if (j < p) return c[k * static_cast<std::size_t>(p) + static_cast<std::size_t>(j)];
+  return j < p + q ? z[k * static_cast<std::size_t>(q) + static_cast<std::size_t>(j - p)] : kink[k];
+}
+
+// Takes these hinges, of one level: equal ones as one, and with `pairs` any two that are left of a
+// split, again and again, at the median of what differs most. A split keeps equal ones together.
+void Globs::Kept::join(const Kept& from, std::size_t* first, std::size_t* last, bool pairs) {
+  const std::ptrdiff_t size = last - first;
+  Index widest = 0;
+  double most = 0;
+  for (Index j = 0; j < p + q + 1 && size > 1; ++j) {
+    double sum = 0, squares = 0;
+    const double origin = from.number(*first, j);
+    for (const std::size_t* k = first; k < last; ++k) {
+      const double x = from.number(*k, j) - origin;
+      sum += x;
+      squares += x * x;
+    }
+    const double spread = squares - sum * sum / static_cast<double>(size);
+    if (squares > 0 && std::max(spread, 1e-300) > most) {
+      most = std::max(spread, 1e-300);
+      widest = j;
+    }
+  }
+  if (most == 0 || (pairs && size == 2)) {
+    add(from.at(*first));
+    for (const std::size_t* k = first + 1; k < last; ++k) merge(from.at(*k));
+    return;
+  }
+  const auto value = [&](std::size_t k) { return from.number(k, widest); };
+  std::size_t* middle = first + size / 2;
+  std::nth_element(first, middle, last, [&](std::size_t a, std::size_t b) { return value(a) < value(b); });
+  const double median = value(*middle);
+  middle = std::stable_partition(first, last, [&](std::size_t k) { return value(k) < median; });
+  if (middle == first)
+    middle = std::stable_partition(first, last, [&](std::size_t k) { return value(k) <= median; });
+  join(from, first, middle, pairs);
+  join(from, middle, last, pairs);
 }
 
 // The nearer half stays. Where even that is on the margin, all of it may hold the minimum, as with a
-// rare class: there two hinges become one, which is below their sum, neighbours along the pull of the
-// rows inside the margin, which they must be able to balance.
+// rare class: there hinges become one, which is below their sum.
 void Globs::keep_nearest() {
   std::vector<double> distances;
   for (std::size_t k = 0; k < kept_.size(); ++k) distances.push_back(distance(kept_.at(k)));
@@ -120,14 +149,31 @@ void Globs::keep_nearest() {
   crowded_ = *middle <= kOnMargin;
   limit_ = std::min(limit_, std::max(kOnMargin, std::nextafter(*middle, 0.0)));
   const Kept all = std::move(kept_);
-  const std::vector<std::size_t> order = crowded_ ? all.along(pull_) : std::vector<std::size_t>();
   kept_ = none();
-  std::size_t left = 0;
   for (std::size_t k = 0; k < all.size(); ++k) {
-    const Hinge hinge = all.at(crowded_ ? order[k] : k);
+    const Hinge hinge = all.at(k);
     if (distance(hinge) > limit_) beyond(hinge);
-    else if (crowded_ && ++left % 2 == 0) kept_.merge(hinge);
     else kept_.add(hinge);
+  }
+  if (crowded_) join_crowd();
+}
+
+// Equal ones, which nothing is lost by; if these are few, neighbours.
+void Globs::join_crowd() {
+  for (bool pairs : {false, true}) {
+    if (pairs && static_cast<Index>(kept_.size()) <= most_ / 4 * 3) return;
+    const Kept all = std::move(kept_);
+    kept_ = none();
+    std::vector<std::size_t> order(all.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return all.level[a] < all.level[b];
+    });
+    for (std::size_t first = 0, last; first < order.size(); first = last) {
+      last = first + 1;
+      while (last < order.size() && all.level[order[last]] == all.level[order[first]]) ++last;
+      kept_.join(all, order.data() + first, order.data() + last, pairs);
+    }
   }
 }
 
@@ -140,10 +186,22 @@ void Globs::beyond(const Hinge& hinge) {
 void Globs::add(const Hinge& hinge, double times, Linear& sum) const {
   const Index p = reader_.p(), q = reader_.q();
   const double cost = times * hinge.cost, factor = -hinge.sign * cost;
-  for (Index j = 0; j < p; ++j) sum.a[j] += factor * hinge.c[j];
+  if (sum.recent.size() == 0) sum.recent = Vec::Zero(p + 2);
+  for (Index j = 0; j < p; ++j) sum.recent[j] += factor * hinge.c[j];
   for (Index a = 0; a < q; ++a) sum.a[p + hinge.level * q + a] += factor * hinge.z[a];
-  sum.kink += cost * hinge.kink;
-  sum.cost += cost;
+  sum.recent[p] += cost * hinge.kink;
+  sum.recent[p + 1] += cost;
+  if (++sum.count == kTogetherSummed) sum.flush();
+}
+
+void Globs::Linear::flush() {
+  const Index p = recent.size() - 2;
+  count = 0;
+  if (p < 0) return;
+  a.head(p) += recent.head(p);
+  kink += recent[p];
+  cost += recent[p + 1];
+  recent.setZero();
 }
 
 void Globs::add_rows(const Kept& kept, double times, DesignRows& out) const {
@@ -192,6 +250,7 @@ Design Globs::near_and_some(bool at_next) const {
     const Hinge hinge = some_.at(k);
     if ((at_next ? hinge.next : hinge.best) > 0) add(hinge, -static_cast<double>(stride_), rest);
   }
+  rest.flush();
   const Vec& b = at_next ? next_ : best_;
   const double value = rest.kink - rest.a.dot(b);
   const double enough = 10 * rest.a.cwiseAbs().dot(Vec::Ones(b.size()) + b.cwiseAbs());

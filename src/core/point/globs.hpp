@@ -27,9 +27,8 @@ class Globs {
   const Vec& unit() const { return reader_.unit(); }
 
   // Reads all rows. Returns the loss at points.next, once effects are the best there, and keeps the
-  // rows that are nearest to their margin at one of the two points. `pull` (P): about the slope of rows
-  // inside the margin.
-  double look(HingePoints& points, ConstVecRef pull, Host& host);
+  // rows that are nearest to their margin at one of the two points.
+  double look(HingePoints& points, Host& host);
 
   // Does u move, or can it be expected to from a sample, within what is kept?
   bool holds() const { return move_ < limit_ || crowded_; }
@@ -40,10 +39,15 @@ class Globs {
   Design near_and_some(bool at_next) const;
 
  private:
-  // cost (kink - a'b), a sum over rows.
+  // cost (kink - a'b), a sum over rows. That of the last ones, p + 2 numbers, is apart: sums of sums
+  // are exact for many rows.
   struct Linear {
     Vec a;  // (P)
+    Vec recent = {};
     double kink = 0, cost = 0;
+    int count = 0;
+
+    void flush();
   };
   // Hinges that are kept: c (p), z (q) each, signs taken in.
   struct Kept {
@@ -56,11 +60,13 @@ class Globs {
     void add(const Hinge& hinge);
     void merge(const Hinge& hinge);
     Hinge at(std::size_t k) const;
-    std::vector<std::size_t> along(const Vec& pull) const;
+    double number(std::size_t k, Index j) const;  // j of c, z and kink
+    void join(const Kept& from, std::size_t* first, std::size_t* last, bool pairs);
   };
 
   Kept none() const { return {reader_.p(), reader_.q()}; }
   void keep_nearest();
+  void join_crowd();
   void beyond(const Hinge& hinge);
   void add(const Hinge& hinge, double times, Linear& sum) const;
   void add_rows(const Kept& kept, double times, DesignRows& out) const;
@@ -73,7 +79,7 @@ class Globs {
   double move_ = 0;       // of u between the points, the root of its mean square
   bool crowded_ = false;  // are there more on the margin than can be kept?
   Linear at_best_, at_next_;
-  Vec best_, next_, pull_;
+  Vec best_, next_;
 };
 
 }  // namespace bsvm

@@ -105,6 +105,8 @@ void HingeReader::find_effects(const Rows& rows, const Mat& b, HingePoints& poin
   const Design design(std::move(own), Vec::Ones(q_));
   const Point found = minimise_convex(design, points.effects, PointOptions{}, host);
   if (found.end == Termination::interrupted) throw Interrupted();
+  if (found.b.size() < q_) throw NumericalFailure("The effects of a level have no objective that is a "
+                                                  "number. Check the scale of predictors and offset.");
   points.next.segment(p_ + rows.level * q_, q_) = found.b;
 }
 

@@ -140,9 +140,9 @@ class Best {
     out_.multipliers = Vec::Zero(design.rows());
   }
 
-  // True if the gap is narrower than ever, or the products smaller.
+  // True if the gap is narrower than ever, the products smaller, or the objective much lower.
   bool look(const InteriorPoint& at) {
-    const double before = std::min(out_.gap, 1.0);
+    const double before = std::min(out_.gap, 1.0), objective = out_.objective;
     const double primal = design_.cost.dot(at.u().cwiseMax(0)) + penalties_.value(at.b());
     double stretch;
     const double dual = dual_objective(design_, penalties_, at.a(), at.balance(), stretch);
@@ -158,7 +158,7 @@ class Best {
     out_.trace.push_back({out_.objective, out_.gap});
     const bool smaller = at.product() < 0.99 * product_;
     product_ = std::min(product_, at.product());
-    return smaller || out_.gap < 0.9 * before;
+    return smaller || out_.gap < 0.9 * before || out_.objective < 0.99 * objective;
   }
 
  private:

@@ -87,7 +87,11 @@ Penalties PointModel::penalties(const Hyper& hyper) const {
 }
 
 double PointModel::objective(const Hyper& hyper, ConstVecRef b) const {
-  double sum = design_.cost.dot((design_.kink - design_.times(b)).cwiseMax(0));
+  return design_.cost.dot((design_.kink - design_.times(b)).cwiseMax(0)) + prior_loss(hyper, b);
+}
+
+double PointModel::prior_loss(const Hyper& hyper, ConstVecRef b) const {
+  double sum = 0;
   for (size_t k = 0; k < parts_.size(); ++k)
     sum += parts_[k].prior->loss(outside(parts_[k], b), hyper[k]);
   return sum;

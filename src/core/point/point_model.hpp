@@ -21,6 +21,8 @@ class PointModel {
   Penalties penalties(const Hyper& hyper) const;
   // The rows' hinges and minus the log density of b and hyper, up to a constant.
   double objective(const Hyper& hyper, ConstVecRef b) const;
+  // The second of these alone.
+  double prior_loss(const Hyper& hyper, ConstVecRef b) const;
 
  private:
   struct Part {

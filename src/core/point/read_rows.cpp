@@ -1,6 +1,8 @@
 #include "read_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 
 #include "base/error.hpp"
@@ -12,10 +14,22 @@ namespace {
 
 constexpr double kRoughly = 1e-6;   // the gap of a minimum that is but a step to the next
 constexpr double kExact = 1e-10;
-constexpr double kInside = 1e-6;    // what u of rows inside their margin is at least
 constexpr int kShorter = 2;         // how often a step is taken back to a quarter
 constexpr double kShortGap = 1e-4;  // ... while the gap is wider
-constexpr int kIdleLooks = 6;
+constexpr int kIdleLooks = 12;      // three rounds of what step() and shorter steps try
+
+// Tells what is done between two looks at all rows.
+class NearHost : public Host {
+ public:
+  explicit NearHost(Host& host) : host_(host) {}
+  bool interrupted() override { return host_.interrupted(); }
+  void progress(const std::string& text) override {
+    host_.progress("among rows near the margin, " + text);
+  }
+
+ private:
+  Host& host_;
+};
 
 class Reading {
  public:
@@ -26,6 +40,7 @@ class Reading {
   // From the minimum `sampled` of some rows, which `design` has.
   PointRun run(Design design, const PointRun& sampled) {
     design_ = std::make_unique<Design>(std::move(design));
+    loss_at_zero_ = design_->cost.dot(design_->kink.cwiseMax(0));
     best_.hyper = sampled.hyper;
     best_.point.b = sampled.point.b;
     next_ = sampled;
@@ -69,20 +84,20 @@ class Reading {
   // True if the objective is the lowest so far.
   bool look() {
     HingePoints points{best_.point.b, next_.point.b, effects_of_a_level()};
-    const double loss = globs_.look(points, pull(), host_);
+    const double loss = globs_.look(points, host_);
     next_.point.b = points.next;
-    if (bounds_ && shorter_ == 0) raise();
-    const Vec u = design_->kink - design_->times(next_.point.b);
-    const double objective = PointModel(whole_, *design_).objective(next_.hyper, next_.point.b) +
-                             (loss - design_->cost.dot(u.cwiseMax(0)));
+    const double objective =
+        loss + PointModel(whole_, *design_).prior_loss(next_.hyper, next_.point.b);
     Point& best = best_.point;
     const bool falls = objective < best.objective;
+    raise(falls);
     if (falls) {
       best_.hyper = next_.hyper;
       best.b = next_.point.b;
       best.objective = objective;
     }
-    best.gap = std::min(1.0, relative_gap(*design_, best.objective, best.dual));
+    const double scale = std::max({std::abs(best.objective), 1e-8 * loss_at_zero_, 1e-300});
+    best.gap = std::min(1.0, (best.objective - best.dual) / scale);
     best.trace.push_back({best.objective, best.gap});
     return falls;
   }
@@ -98,30 +113,29 @@ class Reading {
     own.tolerance = bounds_ ? options_.tolerance / 4 : kRoughly;
     own.starts = 1;
     own.start = best_.point.b.cwiseProduct(design_->unit);
-    next_ = minimise_(*design_, own);
+    NearHost near(host_);
+    next_ = minimise_(*design_, own, near);
     if (next_.point.end == Termination::interrupted) throw Interrupted();
   }
 
-  // The bound of the last minimum is one for all rows: given its hyper-parameters, or, of powers below
-  // one, of tangents.
-  void raise() {
+  // The bound of the last minimum, if what it was of lies below the objective, is one for all rows. With
+  // inferred hyper-parameters, or tangents of powers below one, it is so for those of the last point alone.
+  void raise(bool falls) {
     const PointModel model(whole_, *design_);
     const Vec power = model.penalties(next_.hyper).power;
-    const bool of_all = PointModel::logs(next_.hyper).size() == 0 && (power.array() >= 1).all();
+    const bool bounds = bounds_ && shorter_ == 0;
     double& dual = best_.point.dual;
-    dual = of_all ? std::max(dual, next_.point.dual) : next_.point.dual;
+    if (PointModel::logs(next_.hyper).size() == 0 && (power.array() >= 1).all()) {
+      if (bounds) dual = std::max(dual, next_.point.dual);
+    } else if (falls) {
+      dual = bounds ? next_.point.dual : -std::numeric_limits<double>::infinity();
+    }
   }
 
   Penalties effects_of_a_level() const {
     const Penalties all = PointModel(whole_, *design_).penalties(next_.hyper);
     return {all.power.segment(whole_.columns(), whole_.effects()),
             all.scale.segment(whole_.columns(), whole_.effects())};
-  }
-
-  // The slope of the loss that rows inside their margin have.
-  Vec pull() const {
-    const Vec u = design_->kink - design_->times(best_.point.b);
-    return design_->transposed((u.array() > kInside).select(design_->cost, 0));
   }
 
   const Problem& whole_;
@@ -133,6 +147,7 @@ class Reading {
   PointRun best_, next_;            // the lowest point so far, and that minimum
   bool bounds_ = false;             // does what was minimised lie below the objective everywhere?
   int shorter_ = 0, idle_ = 0;
+  double loss_at_zero_ = 0;  // about
   Termination end_ = Termination::pass_limit;
 };
 
@@ -145,8 +160,9 @@ PointRun minimise_read(const Problem& whole, const RowParts& parts, const Estima
   EstimateOptions own = options;
   // Exact enough to tell rows that are on their margin.
   if (!globs.has_all()) own.tolerance = std::min(kExact, options.tolerance);
-  PointRun found = minimise(design, own);
-  if (globs.has_all()) return found;
+  if (globs.has_all()) return minimise(design, own, host);
+  NearHost near(host);
+  PointRun found = minimise(design, own, near);
   if (found.point.end == Termination::interrupted) throw Interrupted();
   return Reading(whole, globs, options, minimise, host).run(std::move(design), found);
 }

@@ -12,7 +12,8 @@ struct PointRun {
 };
 
 // The lowest point of the objective that a design has.
-using MinimiseDesign = std::function<PointRun(const Design& design, const EstimateOptions& options)>;
+using MinimiseDesign =
+    std::function<PointRun(const Design& design, const EstimateOptions& options, Host& host)>;
 
 // That of all rows, read in parts as often as it takes: in turn the objective is minimised that is known
 // near the best point so far (globs.hpp), and all rows are looked at where that minimum is. Powers of at
