@@ -58,10 +58,14 @@ warn_estimate <- function(result, where = "") {
   if (result$termination == "interrupted") {
     return(warn("interrupted", "The fit was interrupted after ", state, ", and is kept as it was."))
   }
-  warn("convergence", "The fit ended after ", state,
-       if (result$termination == "pass_limit") ". Raise `max_passes` in bsvm_control()."
-       else if (result$read_again) ", as too many rows are near their margin. Fit a data frame."
-       else ", where rounding errors outweigh progress. Standardise, or rescale predictors.")
+  why <- if (result$termination == "pass_limit") {
+    ". Raise `max_passes` in bsvm_control()."
+  } else if (result$read_again) {
+    ", as the rows kept in memory do not determine the optimum. Fit a data frame."
+  } else {
+    ", where rounding errors outweigh progress. Standardise, or rescale predictors."
+  }
+  warn("convergence", "The fit ended after ", state, why)
 }
 
 # ---- paths ----------------------------------------------------------------------------------

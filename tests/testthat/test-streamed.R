@@ -356,6 +356,8 @@ test_that("point estimates of more rows than are kept have the optimum of all of
     expect_equal(there$posterior$objective, here$posterior$objective, tolerance = 1e-10)
     expect_equal(coef(there), coef(here), tolerance = 1e-5)
     expect_equal(dim(there$trace), c(there$passes, 2L))
+    expect_warning(update(there, data = chunks_of(d), control = bsvm_control(max_passes = 2)),
+                   "2 readings of all rows.*Raise `max_passes`", class = "bsvm_warning_convergence")
   }
 })
 

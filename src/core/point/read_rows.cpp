@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kRoughly = 1e-6;   // the gap of a minimum that is but a step to the next
 constexpr double kExact = 1e-10;
+constexpr int kSystems = 200;       // at least, of a minimum near the margin
 constexpr int kShorter = 2;         // how often a step is taken back to a quarter
 constexpr double kShortGap = 1e-4;  // ... while the gap is wider
 constexpr int kIdleLooks = 12;      // three rounds of what step() and shorter steps try
@@ -111,6 +112,7 @@ class Reading {
         std::make_unique<Design>(bounds_ ? globs_.near(falls) : globs_.near_and_some(falls));
     EstimateOptions own = options_;
     own.tolerance = bounds_ ? options_.tolerance / 4 : kRoughly;
+    own.max_passes = std::max(kSystems, options_.max_passes);
     own.starts = 1;
     own.start = best_.point.b.cwiseProduct(design_->unit);
     NearHost near(host_);
@@ -161,6 +163,7 @@ PointRun minimise_read(const Problem& whole, const RowParts& parts, const Estima
   // Exact enough to tell rows that are on their margin.
   if (!globs.has_all()) own.tolerance = std::min(kExact, options.tolerance);
   if (globs.has_all()) return minimise(design, own, host);
+  own.max_passes = std::max(kSystems, options.max_passes);
   NearHost near(host);
   PointRun found = minimise(design, own, near);
   if (found.point.end == Termination::interrupted) throw Interrupted();
