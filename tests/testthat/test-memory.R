@@ -55,9 +55,10 @@ test_that("draws of 20000 coefficients are summarised in memory linear in them",
   fit <- wide_fit(p = 20000)
   old <- options(bsvm.max_memory = 2e8)
   on.exit(options(old))
-  gc(reset = TRUE)
+  before <- sum(gc(reset = TRUE)[, 2])
   expect_finite(unchecked(summary(fit))$coefficients[, "SD"])
   expect_finite(unchecked(confint(fit)))
   expect_identical(nrow(unchecked(tidy(fit, conf.int = TRUE))), 20001L)
-  expect_lt(sum(gc()[, 6]), 1000) # Mb at most
+  # Half of such a matrix. How much garbage waits depends on what the process did before.
+  expect_lt(sum(gc()[, 6]) - before, 1600)
 })
