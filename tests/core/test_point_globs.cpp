@@ -138,7 +138,7 @@ TEST_CASE("globs: equal rows are joined without loss") {
   Data data = simulate(shape);
   Noise noise(6);
   for (Index i = 0; i < data.y.size(); ++i) {
-    data.x.row(i) = data.x.row(i % 200);
+    data.x.row(i) = data.x.row(i % 4000);
     data.y[i] = noise.uniform() < 0.1 ? 1 : -1;
   }
   data.offset.setZero();
