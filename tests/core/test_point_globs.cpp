@@ -139,7 +139,8 @@ TEST_CASE("globs: equal rows are joined without loss") {
   Noise noise(6);
   for (Index i = 0; i < data.y.size(); ++i) {
     data.x.row(i) = data.x.row(i % 4000);
-    data.y[i] = noise.uniform() < 0.1 ? 1 : -1;
+    const double f = -3 + 1.2 * (data.x(i, 1) - data.x(i, 2));
+    data.y[i] = noise.uniform() < 1 / (1 + std::exp(-f)) ? 1 : -1;
   }
   data.offset.setZero();
   data.weight.setOnes();
