@@ -10,7 +10,7 @@ namespace {
 
 constexpr Index kLeastHinges = 10000;  // that are kept however wide they are
 constexpr Index kHingesEach = 20;      // at least, for a coefficient
-constexpr Index kRowsEach = 40;        // of a level in a sample; where it would have fewer, levels are sampled
+constexpr Index kRowsEach = 40;        // of a level in a sample: with fewer, levels are sampled
 constexpr double kOnMargin = 1e-7;     // of u
 constexpr int kTogetherSummed = 4096;
 
@@ -130,7 +130,8 @@ void Globs::Kept::join(const Kept& from, std::size_t* first, std::size_t* last, 
   }
   const auto value = [&](std::size_t k) { return from.number(k, widest); };
   std::size_t* middle = first + size / 2;
-  std::nth_element(first, middle, last, [&](std::size_t a, std::size_t b) { return value(a) < value(b); });
+  std::nth_element(first, middle, last,
+                   [&](std::size_t a, std::size_t b) { return value(a) < value(b); });
   const double median = value(*middle);
   middle = std::stable_partition(first, last, [&](std::size_t k) { return value(k) < median; });
   if (middle == first)
