@@ -67,9 +67,9 @@ traits_of.bsvm_engine <- function(engine) new_traits()
 #                      in the picture of its course
 new_traits <- function(sparse = TRUE, elsewhere = FALSE, streams = elsewhere,
                        latent = character(0), latent_groups = TRUE, latent_links = FALSE,
-                       learned = "grouped", integrates = FALSE, keeps_several = FALSE, needs_integrated = FALSE,
-                       gp_alone = FALSE, learns_kernels = FALSE, dense_selection = FALSE,
-                       grid = FALSE, nu = "any", priors_needed = NULL,
+                       learned = "grouped", integrates = FALSE, keeps_several = FALSE,
+                       needs_integrated = FALSE, gp_alone = FALSE, learns_kernels = FALSE,
+                       dense_selection = FALSE, grid = FALSE, nu = "any", priors_needed = NULL,
                        mode = FALSE, duality_gap = FALSE, inverse_means = FALSE,
                        linear_response = NULL, word = NULL, bound = "Lower bound",
                        trace = "Objective") {

@@ -1,6 +1,6 @@
 # bsvm_point: a point estimate alone. mean (p), effects (by factor, level, effect, then the sparse
-# predictors), effects_sd (NA); multipliers (a used row; none of rows of a source), objective, dual, gap, certified, optima;
-# and of a path `path`. There is no spread, so `point` is TRUE.
+# predictors), effects_sd (NA); multipliers (a used row; none of a source), objective, dual, gap,
+# certified, optima; and of a path `path`. There is no spread, so `point` is TRUE.
 
 #' @export
 effect_means.bsvm_point <- function(posterior, groups) by_factor(posterior$effects, groups)

@@ -56,8 +56,8 @@ new_source <- function(label, names, open, anywhere = FALSE) {
 #' ([tempdir()]), which each iteration reads from there. They need 8 bytes for each row and column,
 #' twice that with a grouping factor, and are removed after the fit. Memory does not grow with the
 #' rows. The result is the same, to the last bit, as that of a data frame with these rows and the same
-#' engine. One exception is [engine_gaussian()] with at most 12 rows for each column. Another are point
-#' estimates of many rows or with a grouping factor: they agree as far as the duality gap tells.
+#' engine. An exception is [engine_gaussian()] with at most 12 rows for each column. Point estimates of
+#' many rows, or with a grouping factor, agree as far as their duality gap tells.
 #'
 #' The response is two classes, or numbers under a likelihood of numbers. Formulas can have predictors,
 #' factors, interactions, offsets, smooth terms, and random effects of one grouping factor. The bases of

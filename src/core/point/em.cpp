@@ -79,7 +79,7 @@ class Em : public Estimator {
   }
 
   PointRun best_of(const Design& design, const PointModel& model, const EstimateOptions& options,
-              std::vector<double>& optima, Host& host) const {
+                   std::vector<double>& optima, Host& host) const {
     PointRun best{model.start(), Point()};
     for (int k = 0; k < (is_convex(model) ? 1 : options.starts); ++k) {
       PointRun next{model.start(), Point()};

@@ -48,8 +48,8 @@ double Globs::look(HingePoints& points, Host& host) {
   double loss = 0, some = 0, moved = 0;  // sums of sums: there may be many rows
   Index last = 0;
   reader_.each(points, host, [&](const Hinge& hinge) {
-    if (hinge.row / 512 != last) {
-      last = hinge.row / 512;
+    if (hinge.row / kTogetherSummed != last) {
+      last = hinge.row / kTogetherSummed;
       loss += some;
       some = 0;
     }
