@@ -1,12 +1,16 @@
 # A PostgreSQL table as a source, beside the driver's cursor alone: seconds to read all rows once,
 # and peak memory, each in a process of its own. The server, on 127.0.0.1, ends with the case.
-# BSVM_POSTGRES_ROWS sets another number of rows.
+# BSVM_POSTGRES_ROWS sets other numbers of rows, such as "1e6,1e7".
 
 run <- function() {
-  rows <- as.numeric(Sys.getenv("BSVM_POSTGRES_ROWS", "1e6"))
   if (!requireNamespace("RPostgreSQL", quietly = TRUE) || length(server_programs()) == 0L) {
     return(figure("a PostgreSQL table", NA, "RPostgreSQL or PostgreSQL is not installed."))
   }
+  sizes <- as.numeric(strsplit(Sys.getenv("BSVM_POSTGRES_ROWS", "1e6"), ",")[[1L]])
+  do.call(rbind, lapply(sizes, read_rows))
+}
+
+read_rows <- function(rows) {
   server <- start_server()
   on.exit(server$end())
   fill_table(server$port, rows)
