@@ -6,7 +6,8 @@
 #'
 #' @details
 #' Files are used again if `formula`, `weights`, `offset`, `na.action`, `contrasts`,
-#' `drop.unused.levels`, `class.weights` and `likelihood` are the same as in an earlier fit.
+#' `drop.unused.levels`, `class.weights` and `likelihood` are the same as in an earlier fit. With a
+#' Gaussian-process term `prior` must be the same, too, since the kernel depends on it.
 #' Variables and functions in these that are not in the source must have the same values. Functions
 #' that these functions call are not compared. For anything else the source is read again, and the
 #' files are kept in addition to the earlier ones.
@@ -51,10 +52,10 @@ forget_rows <- function(kept) {
 
 # list(frame, shards): `make()`, or what an earlier fit has made of a source that keeps it. Files that
 # a fit writes, such as states of levels, are in a folder of its own.
-rows_once <- function(source, arguments, given, make) {
+rows_once <- function(source, arguments, parts, given, make) {
   kept <- source$kept
   if (is.null(kept)) return(make())
-  key <- rows_key(source, arguments, given)
+  key <- rows_key(source, arguments, parts, given)
   rows <- Find(function(rows) {
     identical(rows$key, key) && all(file.exists(rows$shards$paths))
   }, kept$rows)
@@ -67,15 +68,15 @@ rows_once <- function(source, arguments, given, make) {
   rows
 }
 
-# All that the rows of the design depend on, but the source.
-rows_key <- function(source, arguments, given) {
+# All that the rows of the design depend on, but the source: kernels depend on priors.
+rows_key <- function(source, arguments, parts, given) {
   formula <- arguments$formula
   written <- c(list(as.call(as.list(formula))), given)
   home <- formula_environment(formula)
   names <- setdiff(unlist(lapply(written, all.names, unique = TRUE)), source_names(source))
   list(written = written, values = values_behind(names, home),
        others = arguments[c("na.action", "contrasts", "drop.unused.levels", "class.weights",
-                            "likelihood")],
+                            "likelihood", if (length(gp_columns_of(parts)) > 0L) "prior")],
        contrasts = getOption("contrasts"))
 }
 

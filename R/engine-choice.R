@@ -299,10 +299,7 @@ most_selected_elsewhere <- 1000
 # Rows in other processes: what looks at rows itself, and not through sums over them, is refused.
 check_elsewhere <- function(engine, frame, likelihood, blocks, integrated, sparse) {
   if (is.null(frame$cluster)) return(invisible())
-  if (!trait(engine, if (is_streamed(frame)) "streams" else "elsewhere")) {
-    abort("unsupported", engine_call(engine), " needs all rows in this R session: ",
-          if (is_streamed(frame)) "give `data` as a data frame." else "leave `cluster` out.")
-  }
+  check_engine_elsewhere(engine, is_streamed(frame))
   refuse <- function(...) {
     abort("unsupported", engine_call(engine), if (is_streamed(frame)) " for a source of rows"
           else " with `cluster`", " does not support ", ...)
@@ -326,6 +323,12 @@ check_elsewhere <- function(engine, frame, likelihood, blocks, integrated, spars
   if (is_sampler(engine) && length(frame$columns) > most_selected_elsewhere) {
     refuse("variable selection with more than ", most_selected_elsewhere, " columns.")
   }
+}
+
+check_engine_elsewhere <- function(engine, streamed) {
+  if (trait(engine, if (streamed) "streams" else "elsewhere")) return(invisible())
+  abort("unsupported", engine_call(engine), " needs all rows in this R session: ",
+        if (streamed) "give `data` as a data frame." else "leave `cluster` out.")
 }
 
 check_sparse <- function(engine, sparse) {

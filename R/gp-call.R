@@ -9,6 +9,10 @@ basis_words.bsvm_basis_gp <- function(kind) {
        instead = " A function for each level of `f` is gp(x, by = f).")
 }
 
+# Kernels are learned from some of the rows anyway.
+#' @export
+basis_of_some_rows.bsvm_basis_gp <- function(kind) TRUE
+
 # Names of its arguments that are not covariates. `label` is what a term has that was gp(.).
 gp_arguments <- c("kernel", "points", "by", "standardize", "infer", "label")
 

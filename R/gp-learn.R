@@ -18,8 +18,10 @@ gp_bases <- function(object) Filter(is_gp, object$bases)
 # As `prior`: the frame is wanted without its kernels.
 not_learned <- structure(list(), class = "bsvm_not_learned")
 
-# The frame with the columns of its Gaussian-process terms.
-learn_kernels <- function(frame, prior, likelihood, verbose = FALSE, engine = NULL) {
+# The frame with the columns of its Gaussian-process terms. `streamed`: how many rows a source has, of
+# which the frame has some.
+learn_kernels <- function(frame, prior, likelihood, verbose = FALSE, engine = NULL,
+                          streamed = NULL) {
   if (length(gp_bases(frame)) == 0L || inherits(prior, "bsvm_not_learned")) return(frame)
   if (learns_by_ecm(engine)) {
     return(learn_by_ecm(frame, prior, likelihood, as_component(engine, "engine"), verbose))
@@ -35,6 +37,7 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE, engine = NU
   frame <- with_relevance(frame, assigned$blocks)
   refuse_infer_of_others(frame)
   model_of <- function(rows) learning_model(frame, assigned, likelihood, units, rows)
+  n <- if (is.null(streamed)) frame$nobs else streamed
   model <- model_of(rows)
   found <- NULL
   if (any_free(model)) {
@@ -46,15 +49,16 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE, engine = NU
       model <- with_learned(model, climbed$theta)
       starts <- if (most == few_learned) 0L else 1L
     }
-    model <- with_enough_points(model, gp_bases(frame))
+    model <- with_enough_points(model, gp_bases(frame), n)
     found <- with_core_conditions(core_learn(model$core, starts, TRUE, verbose))
     found$seconds <- proc.time()[["elapsed"]] - started
     model <- with_learned(model, found$theta)
   } else {
-    model <- with_enough_points(model, gp_bases(frame))
+    model <- with_enough_points(model, gp_bases(frame), n)
   }
   bases <- settle_gp(gp_bases(frame), model, rows, found, verbose)
-  bases <- judge_kernels(with_gp_columns(bases, frame, engine), model, found)
+  makes <- is.null(streamed) && makes_columns(frame, bases, engine)
+  bases <- judge_kernels(with_gp_columns(bases, frame, makes), model, found)
   tell_kernels(bases)
   bind_gp(frame, bases)
 }
@@ -149,8 +153,7 @@ makes_columns <- function(frame, bases, engine) {
 # Bases whose kernels are settled, with their columns for the rows of the fit, or with what is asked of
 # these: `left` (n x parts), the shares of variance that are left over, the columns' `sums` and their
 # weighted `means`.
-with_gp_columns <- function(bases, frame, engine) {
-  makes <- makes_columns(frame, bases, engine)
+with_gp_columns <- function(bases, frame, makes) {
   weights <- if (is.null(frame$weights)) rep(1, frame$nobs) else frame$weights
   lapply(bases, function(basis) {
     n <- nrow(basis$rows)

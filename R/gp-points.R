@@ -32,20 +32,21 @@ candidate_rows <- function(basis) {
 }
 
 # The model with as many inducing inputs by default as its kernels need, which are still those of the
-# evidence: with few points a longer length scale is chosen, of which they leave little over.
-with_enough_points <- function(model, bases) {
+# evidence: with few points a longer length scale is chosen, of which they leave little over. `n`: rows
+# of the fit.
+with_enough_points <- function(model, bases, n) {
   for (k in seq_along(model$parts)) {
     basis <- basis_of(bases, model$parts[[k]])
     if (!is.null(basis$points) || nrow(basis$rows) <= most_full) next
-    many <- enough_points(basis, model$parts[[k]], length(model$parts))
+    many <- enough_points(basis, model$parts[[k]], length(model$parts), n)
     model$parts[[k]]$summand$points <- many
     model$core$summands[[k]]$points <- many
   }
   model
 }
 
-enough_points <- function(basis, part, parts) {
-  most <- min(most_rank, sqrt(most_work / nrow(basis$rows)) / parts)
+enough_points <- function(basis, part, parts, n) {
+  most <- min(most_rank, sqrt(most_work / n) / parts)
   if (most < usual_points) return(usual_points)
   rows <- utils::head(candidate_rows(basis), most_averaged)
   theta <- part_theta(part)

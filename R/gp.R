@@ -176,7 +176,8 @@
 #' the rows, which takes about 50 % more time. A fit to a million rows of ten variables with 200
 #' points then needs 300 MB more than the data. `options(bsvm.kept_cells = 1e9)` stores more; the
 #' result is the same. Features are always stored by other engines, and with group effects, terms
-#' with `infer`, sparse predictors, `missing` or `cluster`.
+#' with `infer`, sparse predictors, `missing` or `cluster`. More rows than fit in memory are read from a
+#' source ([bsvm_source()]).
 #'
 #' @section Not supported:
 #' The following are errors, whose messages suggest code to use instead:

@@ -60,8 +60,10 @@ add_caption <- function(picture, text) {
 # ---- the rows of the fit ------------------------------------------------------------------------
 
 # list(raw, multiplier, link, y, side): inputs of the rows as numbers (n x d), as they are; the
-# rest for those rows of which the function is a part. NULL if the data can't be found.
+# rest for those rows of which the function is a part. NULL if the data can't be found or were read
+# from a source.
 rows_of_term <- function(object, basis, env) {
+  if (!is.null(object$streamed)) return(NULL)
   data <- tryCatch(training_data(object, env)$x, bsvm_error_data = function(e) NULL)
   if (!is.null(data)) needed_rows(object, basis, data)
 }

@@ -71,7 +71,8 @@ problem_elsewhere <- function(problem, source) {
   }
   if (inherits(units, "error")) with_core_conditions(stop(units))
   # `rows` are for the fingerprint of a checkpoint alone
-  c(units, list(n = length(problem$y), n_groups = problem$n_groups, rows = problem))
+  c(units, list(n = length(problem$y), n_groups = problem$n_groups, leaving = problem$leaving,
+                rows = problem))
 }
 
 # Conditions are values to the core, which signals them when its own work is undone. Questions are

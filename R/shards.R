@@ -10,7 +10,7 @@
 #   z_sums          sums_of_column() of the multipliers; `offset_mean`, `offset_bounds`
 #   n_positive      of a response of classes: rows of the second one
 #   spread, exact   of a response of numbers: what spread_of() has of it; do the columns fit it exactly?
-#   sample          at most 1000 rows, evenly spread: x, y, weight, offset, group, z
+#   sample          at most 1000 rows, evenly spread: x, y, weight, offset, group, z, left_over
 #
 # A shard is whole lanes of a pass and, with a grouping factor, whole levels, whose rows keep their
 # order. Rows are sorted by level in two steps: each piece is dealt out to the shards, and each
@@ -57,7 +57,7 @@ drop_shards <- function(shards) unlink(shards$folder, recursive = TRUE)
 
 # Twice the rows, while they are sorted.
 check_shard_space <- function(n, frame, folder, free = free_bytes(folder)) {
-  others <- if (is_kind(frame$response, "numbers")) 5 else 3
+  others <- length(colnames(frame$left_over)) + if (is_kind(frame$response, "numbers")) 5 else 3
   bytes <- 8 * n * (length(frame$columns) + others)
   if (is.na(free) || bytes * (1 + (length(frame$groups) > 0L)) <= free) return(invisible())
   abort("disk", "The rows of the fit take ", signif(bytes / 2^30, 3), " GiB in files, and the disk ",
@@ -75,12 +75,13 @@ free_bytes <- function(folder) {
 
 # ---- rows of a piece ----------------------------------------------------------------------------
 
-# A function of a piece: list(x without the intercept, y, weight, offset, group, z) of the rows that
-# take part.
+# A function of a piece: list(x without the intercept, y, weight, offset, group, z, left_over) of the
+# rows that take part.
 row_maker <- function(frame, choose) {
   parts <- frame[c("terms", "xlevels", "contrasts", "bases", "groups")]
   home <- formula_environment(frame$formula)
   response <- frame$formula[[2L]]
+  leaving <- colnames(frame$left_over)
   function(piece) {
     chosen <- choose(piece)
     rows <- chosen$rows
@@ -93,7 +94,8 @@ row_maker <- function(frame, choose) {
     check_streamed_rows(design, y)
     list(x = design$x[, setdiff(seq_along(frame$columns), frame$intercept), drop = FALSE], y = y,
          weight = if (is.null(factors)) weight else factors * (if (is.null(weight)) 1 else weight),
-         offset = sum_offsets(design$offset, chosen$offset), group = group$codes, z = group$z)
+         offset = sum_offsets(design$offset, chosen$offset), group = group$codes, z = group$z,
+         left_over = if (!is.null(leaving)) design$left_over[, leaving, drop = FALSE])
   }
 }
 
@@ -120,7 +122,8 @@ refuse_not_finite <- function(names) {
 # shard, or NULL.
 shard_plan <- function(spill, frame, make) {
   p <- length(frame$columns)
-  size <- core_shard_size(p, p + 3 + length(frame$groups[1L]$labels))
+  beside <- 3 + length(frame$groups[1L]$labels) + length(colnames(frame$left_over))
+  size <- core_shard_size(p, p + beside)
   plan <- list(rows = size[["rows"]], lanes = size[["lanes"]])
   if (length(frame$groups) == 0L) return(plan)
   levels <- length(frame$groups[[1L]]$levels)
@@ -322,7 +325,7 @@ with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
   known <- list(units = core_shard_units(bounds, problem$center, problem$scale),
                 group_units = if (cluster$slopes == 0L) 1
                               else core_shard_units(cluster$z_sums$bounds, numeric(q), rep(1, q)),
-                n = cluster$n, n_groups = cluster$n_groups)
+                n = cluster$n, n_groups = cluster$n_groups, leaving = spec$problem$leaving)
   own <- c(list(center = problem$center, scale = problem$scale, intercept = cluster$intercept,
                 slopes = cluster$slopes), spec$design[c("shift", "unit")])
   # for the fingerprint of a checkpoint alone: the rows in their units

@@ -66,16 +66,20 @@ new_source <- function(label, names, open, anywhere = FALSE) {
 #' optimiser's tolerance. With more the basis differs, which matters where `k` is too small for the
 #' function: give a larger `k`.
 #'
+#' Kernels of Gaussian-process terms `gp(x, z)` are learned from a thousand of these rows, as they are of
+#' a data frame, and inducing points are chosen among them. The files then have a column for each
+#' inducing point. `infer` must be `"none"`.
+#'
 #' In place of a second grouping factor, `s(g, bs = "re")` is the random intercept `(1 | g)`, with a
 #' column for each level. There `g` must be text or a factor; of numbers it is a slope.
 #'
-#' Refused are `subset`, Gaussian-process terms, several responses, and terms that depend on other rows,
-#' such as `scale(x)`, `cumsum(x)` or `poly(x, 2)`. The engines are [engine_gaussian()] with
-#' `integrate = FALSE`, which is the default, [engine_vb()], and [engine_gibbs()] with
-#' `mixing = FALSE`, whose chains run one after another. `engine_gibbs()` needs a
-#' likelihood without inferred parameters, and selects among at most 1000 columns. With a grouping
-#' factor all rows of one level must fit in memory. Point estimates are those of [engine_em()] and
-#' [engine_ecme()], which read the rows a few times, in this session even if there is a cluster.
+#' Refused are `subset`, several responses, and terms that depend on other rows, such as `scale(x)`,
+#' `cumsum(x)` or `poly(x, 2)`. The engines are [engine_gaussian()] with `integrate = FALSE`, which is
+#' the default, [engine_vb()], and [engine_gibbs()] with `mixing = FALSE`, whose chains run one after
+#' another. `engine_gibbs()` needs a likelihood without inferred parameters, and selects among at most
+#' 1000 columns. With a grouping factor all rows of one level must fit in memory. Point estimates are
+#' those of [engine_em()] and [engine_ecme()], which read the rows a few times, in this session even if
+#' there is a cluster.
 #'
 #' Such a fit keeps no rows: `fitted()`, `residuals()` and other functions that look at them are
 #' refused. `predict(fit, newdata = source)` reads the source in chunks.

@@ -3,7 +3,8 @@
 #
 #   spill_source()    reads the source once, in order, and knows all levels (R/spill.R)
 #   rows_of_levels()  a few rows that have all levels of what the formula makes of them, or
-#                     rows_spread(), from which smooth terms are made (R/take-part.R)
+#                     rows_spread(), from which smooth terms are made and kernels are learned
+#                     (R/take-part.R)
 #   streamed_frame()  the frame that bsvm_frame() makes of these rows: columns, contrasts, levels,
 #                     response. It refuses what cannot be streamed
 #   write_shards()    designs of all rows, in files that the core reads in each pass (R/shards.R)
@@ -21,7 +22,7 @@ fit_source <- function(source, written, call, from, arguments) {
   parts <- parse_formula(arguments$formula, names_alone(source))
   refuse_streamed_terms(parts, arguments$likelihood)
   given <- as.list(written)[c("weights", "offset")]
-  rows <- rows_once(source, arguments, given, function() {
+  rows <- rows_once(source, arguments, parts, given, function() {
     prepare_rows(source, parts, given, arguments)
   })
   shards <- rows$shards
@@ -63,6 +64,11 @@ refuse_streamed <- function(written, arguments) {
   if (!is.null(written$missing) && models_missing(as_missing(arguments$missing, FALSE))) {
     refuse("models of missing predictors. Use `na.action = na.omit`, or a data frame.")
   }
+  if (!is.null(arguments$engine)) {
+    engine <- as_component(arguments$engine, "engine")
+    refuse_empirical(engine)
+    check_engine_elsewhere(engine, TRUE)
+  }
   action <- as_na_action(arguments$na.action)
   if (!is.null(action) && !identical(action, stats::na.omit)) {
     refuse("this `na.action`, since the fit keeps no rows. Use `na.action = na.omit`.")
@@ -85,6 +91,11 @@ refuse_streamed_frame <- function(frame) {
   if (length(frame$groups) > 1L) {
     refuse("several grouping factors. Use `(1 | f)` for the one with most levels, and ",
            "`s(g, bs = \"re\")` in place of `(1 | g)` for others, with `g` as text or a factor.")
+  }
+  inferred <- Filter(function(basis) is_gp(basis) && basis$infer != "none", frame$bases)
+  if (length(inferred) > 0L) {
+    refuse("kernels that are inferred with the fit (", enumerate(basis_labels(inferred)),
+           "). Omit `infer`.")
   }
   if (is_sparse(frame$x)) refuse("factors with this many levels. Use `(1 | f)` for one of them.")
   if (!is.null(frame$scale_model)) refuse("a scale that differs by row.")
@@ -132,14 +143,16 @@ streamed_frame <- function(chosen, parts, arguments) {
   columns <- model_columns(parts, chosen$prototype, list(), list())
   refuse_not_finite(names(columns)[!vapply(columns, all_finite, TRUE)])
   if (kind_for(arguments$likelihood) == "classes") refuse_class_alone(columns[[1L]], chosen$n)
+  own <- c("contrasts", "drop.unused.levels", "class.weights", "likelihood", "control")
+  given <- Filter(Negate(is.null), c(chosen[c("weights", "offset")], arguments[own]))
   frame <- withCallingHandlers(
-    bsvm_frame.formula(parts$formula, chosen$prototype, contrasts = arguments$contrasts,
-                       drop.unused.levels = arguments$drop.unused.levels,
-                       class.weights = arguments$class.weights, likelihood = arguments$likelihood,
-                       control = arguments$control),
+    do.call(bsvm_frame.formula, c(list(parts$formula, chosen$prototype, prior = not_learned), given)),
     bsvm_warning_group = function(w) tryInvokeRestart("muffleWarning") # of a part of the rows
   )
   refuse_streamed_frame(frame)
+  refuse_choice(frame)
+  frame <- learn_kernels(frame, arguments$prior, arguments$likelihood,
+                         progress_pace(arguments$control$verbose), arguments$engine, chosen$n)
   for (group in frame$groups) {
     warn_levels(group["levels"], length(group$labels), group$name, chosen$n)
   }
@@ -179,7 +192,7 @@ with_sample <- function(frame, shards) {
   own <- shards$sample
   frame[c("x", "y")] <- own[c("x", "y")]
   frame["weights"] <- list(own$weight)
-  frame["offset"] <- list(own$offset)
+  frame[c("offset", "left_over")] <- own[c("offset", "left_over")]
   frame$nobs <- length(own$y)
   if (length(frame$groups) > 0L) {
     frame$groups[[1L]][c("codes", "z", "z_sums")] <- list(own$group, own$z, shards$z_sums)

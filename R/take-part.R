@@ -36,20 +36,21 @@ check_given <- function(value, name) {
         else "Replace them, or give these rows weight 0.")
 }
 
-# list(prototype, n, at): n rows take part. Of these the prototype has the `first` ones and the first
-# with each level of a variable of the model frame that is not a number, with each class, and with
+# list(prototype, weights, offset, n, at): n rows take part. Of these the prototype has the `first` ones
+# and the first with each level of a variable of the model frame that is not a number, with each class, and with
 # each combination of the variables of a grouping factor. `all`: do all rows take part? Then the
 # spill's prototype has the levels of columns already. Else `at` are the prototype's places among the
 # n rows. `classes`: is the response one of classes?
 rows_of_levels <- function(spill, parts, choose, all, classes, first = prototype_rows) {
   if (all && !makes_levels(spill$prototype, parts, classes)) {
-    return(list(prototype = choose(spill$prototype)$rows, n = spill$rows))
+    return(c(prototype_of(list(choose(spill$prototype))), n = spill$rows))
   }
   prototype <- at <- list()
   known <- NULL
   n <- 0
   for (k in seq_len(spill$pieces)) {
-    rows <- choose(read_piece(spill, k))$rows
+    own <- choose(read_piece(spill, k))
+    rows <- own$rows
     if (nrow(rows) == 0L) next
     keys <- keys_of_levels(rows, parts, classes)
     if (is.null(known)) known <- lapply(keys, `[`, 0L)
@@ -57,12 +58,19 @@ rows_of_levels <- function(spill, parts, choose, all, classes, first = prototype
     if (classes && length(known[[1L]]) > 2L) fresh[[1L]] <- integer(0) # refused in any case
     known <- Map(function(before, own, new) c(before, own[new]), known, keys, fresh)
     chosen <- sort(unique(c(seq_len(max(0, min(nrow(rows), first - n))), unlist(fresh))))
-    prototype[[k]] <- rows[chosen, , drop = FALSE]
+    prototype[[k]] <- chosen_rows(own, chosen)
     at[[k]] <- n + chosen
     n <- n + nrow(rows)
   }
   if (n == 0) abort("data", "There are no rows to fit: all have weight 0 or missing values.")
-  list(prototype = do.call(rbind, prototype), n = n, at = unlist(at))
+  c(prototype_of(prototype), list(n = n, at = unlist(at)))
+}
+
+# list(prototype, weights, offset) of parts as a row_chooser() has them.
+prototype_of <- function(parts) {
+  list(prototype = do.call(rbind, lapply(parts, `[[`, "rows")),
+       weights = unlist(lapply(parts, `[[`, "weights")),
+       offset = unlist(lapply(parts, `[[`, "offset")))
 }
 
 # The same of ten thousand rows, evenly spread, and those with levels and with the least and the
@@ -72,30 +80,31 @@ most_spread_rows <- 10000
 rows_spread <- function(spill, parts, choose, classes) {
   chosen <- rows_of_levels(spill, parts, choose, FALSE, classes, first = 0)
   wanted <- round(seq(1, chosen$n, length.out = min(chosen$n, most_spread_rows)))
-  prototype <- list(chosen$prototype)
+  prototype <- list(list(rows = chosen$prototype, weights = chosen$weights, offset = chosen$offset))
   at <- list(chosen$at)
   ends <- list()
   before <- 0
   for (k in seq_len(spill$pieces)) {
-    rows <- choose(read_piece(spill, k))$rows
-    if (nrow(rows) == 0L) next
-    places <- before + seq_len(nrow(rows))
-    own <- which(places %in% wanted)
-    prototype[[k + 1L]] <- rows[own, , drop = FALSE]
-    at[[k + 1L]] <- places[own]
-    ends <- later_ends(ends, rows, places, parts)
-    before <- before + nrow(rows)
+    own <- choose(read_piece(spill, k))
+    if (nrow(own$rows) == 0L) next
+    places <- before + seq_len(nrow(own$rows))
+    spread <- which(places %in% wanted)
+    prototype[[k + 1L]] <- chosen_rows(own, spread)
+    at[[k + 1L]] <- places[spread]
+    ends <- later_ends(ends, own, places, parts)
+    before <- before + nrow(own$rows)
   }
-  prototype <- do.call(rbind, c(prototype, lapply(ends, `[[`, "row")))
   at <- c(unlist(at), unlist(lapply(unname(ends), `[[`, "at")))
   kept <- order(at)[!duplicated(sort(at))]
-  list(prototype = prototype[kept, , drop = FALSE], n = chosen$n, at = at[kept])
+  all <- prototype_of(c(prototype, lapply(ends, `[[`, "row")))
+  list(prototype = all$prototype[kept, , drop = FALSE], weights = all$weights[kept],
+       offset = all$offset[kept], n = chosen$n, at = at[kept])
 }
 
 # By number of the model frame, and for its least and its greatest value: list(value, row, at) of the
 # first row that has it.
-later_ends <- function(ends, rows, places, parts) {
-  columns <- model_columns(parts, rows, list(), list())[-1L]
+later_ends <- function(ends, own, places, parts) {
+  columns <- model_columns(parts, own$rows, list(), list())[-1L]
   for (name in names(columns)) {
     values <- columns[[name]]
     if (!is.numeric(values) || !is.null(dim(values)) || all(is.na(values))) next
@@ -104,7 +113,7 @@ later_ends <- function(ends, rows, places, parts) {
       found <- which.max(as.numeric(sign) * values)
       value <- as.numeric(sign) * values[found]
       if (isTRUE(ends[[key]]$value >= value)) next
-      ends[[key]] <- list(value = value, row = rows[found, , drop = FALSE], at = places[found])
+      ends[[key]] <- list(value = value, row = chosen_rows(own, found), at = places[found])
     }
   }
   ends

@@ -262,12 +262,11 @@ bsvm::Problem to_problem(const List& problem, const List& model) {
   if (has(problem, "units")) take_elsewhere(problem, out);
   else take_rows(problem, out);
   if (has(model, "integrated")) out.integrated = to_count(model, "integrated", -1);
-  if (has(problem, "left_over")) {
-    const NumericMatrix shares = problem["left_over"];
-    for (int k = 0; k < shares.ncol(); ++k)
-      out.leaving.push_back(as<std::vector<int>>(problem["leaving"])[k] - 1);
-    out.left_over = view(problem, "left_over", out.n * shares.ncol());
-  }
+  if (has(problem, "leaving"))
+    for (const int k : as<std::vector<int>>(problem["leaving"])) out.leaving.push_back(k - 1);
+  if (has(problem, "left_over"))
+    out.left_over =
+        view(problem, "left_over", out.n * static_cast<R_xlen_t>(out.leaving.size()));
   out.likelihood = to_likelihood(model["likelihood"], problem);
   for (const List block : as<List>(model["blocks"])) out.priors.push_back(to_slot(block));
   for (const List block : as<List>(model["group_blocks"])) {

@@ -39,10 +39,10 @@ Rcpp::NumericMatrix core_kernel(Rcpp::List kernel, Rcpp::NumericMatrix x, Rcpp::
                                 Rcpp::NumericVector theta) {
   return with_core_errors([&] {
     const auto made = to_kernel(kernel);
-    bsvm::Mat values;
-    made->values(to_inputs(x, *made), to_inputs(v, *made), to_theta(theta, *made), values);
+    const bsvm::Mat values = bsvm::values_of_rows(*made, to_inputs(x, *made), to_inputs(v, *made),
+                                                  to_theta(theta, *made));
     Rcpp::NumericMatrix out(x.nrow(), v.nrow());
-    std::copy(values.data(), values.data() + values.size(), out.begin());
+    Eigen::Map<bsvm::Mat>(out.begin(), x.nrow(), v.nrow()) = values.topRows(x.nrow());
     return out;
   });
 }

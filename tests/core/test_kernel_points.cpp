@@ -166,9 +166,50 @@ TEST_CASE("points: features of new inputs have the covariance of their condition
     Mat far(12, 1);
     const Mat away = Mat::Constant(2, 1, 1e3);
     features.fill(away, far);
-    CHECK(far.norm() < 1e-100);
+    CHECK(far.norm() == 0);
     CHECK(features.left_over(away, far)[0] == 1);
   }
+}
+
+TEST_CASE("points: features of a row have the same bits whatever rows stand beside it") {
+  Host host;
+  Noise noise(7);
+  for (const double d : {1.0, 3.0})
+    for (const char* name : {"se", "matern", "periodic"}) {
+      std::map<std::string, double> numbers{{"variables", d}, {"ard", 0}};
+      if (name == std::string("matern")) numbers["nu"] = 1.5;
+      const auto kernel = Registry<Kernel>::make(name, Params(name, numbers));
+      Mat v(static_cast<Index>(d), 11), x(v.rows(), 85);
+      for (Mat* of : {&v, &x})
+        for (Index i = 0; i < of->cols(); ++i) of->col(i) = noise.normals(of->rows());
+      const Features features(*kernel, v, Vec::Constant(kernel->size(), -0.3), host);
+      Mat all(11, 85), part(11, 85);
+      features.fill(x, all);
+      for (Index first = 0, r = 1; first < 85; first += r, r = std::min<Index>(r + 2, 85 - first))
+        features.fill(x.middleCols(first, r), part.middleCols(first, r));
+      CHECK(part == all);
+    }
+}
+
+// A column of tiny numbers alone had no scale, and a fit of it no precision.
+TEST_CASE("points: features are zero or large enough to have a scale") {
+  Host host;
+  const auto kernel = kernel_of("se");
+  Mat x(2, 400);
+  x.row(0).setLinSpaced(400, 0, 40);
+  x.row(1).setZero();
+  const Mat v = x.leftCols(1);
+  const Features features(*kernel, v, Vec::Zero(1), host);
+  Mat a(1, 400);
+  features.fill(x, a);
+  const auto sound = [](const Mat& of) {
+    return (of.array() == 0 || of.array().abs() >= 1e-100).all();
+  };
+  CHECK(sound(a));
+  CHECK((a.array() != 0).count() == 215);  // exp(-r^2/2) >= 1e-100
+  const ChosenPoints chosen = choose_points(*kernel, x, Vec::Zero(1), 3, 1e-9, host);
+  CHECK(sound(chosen.features));
+  CHECK((chosen.features.array() == 0).any());
 }
 
 TEST_CASE("points: a covariance that is singular has a root all the same, others are refused") {

@@ -160,6 +160,10 @@ cluster_fits <- list(
   gaussian_groups = function(d, ...) {
     bsvm(y ~ x + (1 | g), chunks_of(d, 3000), engine = engine_gaussian(integrate = FALSE), ...)
   },
+  gp = function(d, ...) { # with what inducing points leave over
+    bsvm(y ~ z + gp(x, kernel = kernel_se(0.7), points = 6), chunks_of(d, 3000), engine = engine_vb(),
+         likelihood = "hinge", ...)
+  },
   gibbs = function(d, ...) drawn_few(y ~ x + z, chunks_of(d, 3000), ...),
   gibbs_groups = function(d, ...) drawn_few(y ~ x + (z | g), chunks_of(d, 3000), ...)
 )

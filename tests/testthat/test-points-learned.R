@@ -112,7 +112,7 @@ test_that("the default has more points where 200 leave over more than 1 % of the
     basis <- basis_of_rows(n, d)
     part <- list(factors = kernel_factors(list(kernel_se()), basis$rows),
                  numbers = list(amplitude = list(start = 0), lengthscale = list(start = log(lengthscale))))
-    enough_points(basis, part, parts)
+    enough_points(basis, part, parts, n)
   }
   expect_identical(many(1500, 2, 1), 200L)
   expect_identical(many(1500, 4, 0.5), 500L)

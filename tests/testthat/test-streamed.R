@@ -110,6 +110,60 @@ test_that("smooth terms of a source are those of its rows in memory, or of rows 
   expect_identical(fit$bases[[1L]]$range[[1L]], range(d$x)) # of all rows
 })
 
+test_that("Gaussian-process terms of a source are those of its rows in memory", {
+  d <- streamed_data(2600)
+  d$f <- factor(d$f)
+  d$x <- runif(2600, -2, 2)
+  d$y <- factor(ifelse(sin(2 * d$x) + rlogis(2600) / 3 > 0, "yes", "no"))
+  local_piece_rows(1000L)
+  local_small_shards()
+  compare <- function(formula, ..., data = d, engine = engine_gaussian(integrate = FALSE)) {
+    fit <- expect_same_fit(formula, data, chunks_of(data), engine = engine, ...)
+    expect_gt(fit$streamed$shards, 1)
+    fit
+  }
+  few <- compare(y ~ f + gp(x, kernel = kernel_se(1), points = 7) + (1 | g), weights = 1 + k,
+                 class.weights = c(no = 2, yes = 1))
+  expect_gt(largest_left_over(few), least_left)
+  expect_identical(predict(few, chunks_of(d[1:90, ], 40), type = "prob"),
+                   predict(few, d[1:90, ], type = "prob"), ignore_attr = "dimnames")
+  compare(y ~ gp(x, by = f, points = 7), offset = k / 3, na.action = na.omit,
+          data = transform(d, x = replace(x, c(2, 2500), NA)))
+  d$number <- cos(d$x) + rnorm(2600) / 9
+  compare(number ~ gp(x, points = points_learned(4)), likelihood = "gaussian", data = d)
+  compare(y ~ gp(x, points = 6), likelihood = "hinge", engine = engine_vb()) # with what is left over
+  compare(y ~ gp(x, points = 6), prior = list(gp = prior_relevance()), likelihood = "hinge",
+          engine = engine_vb())
+})
+
+test_that("kernels of long sources are learned from rows spread over them", {
+  d <- streamed_data(4000)
+  d <- d[order(d$x), ]
+  d$y <- factor(ifelse(sin(3 * d$x) + rlogis(4000) / 5 > 0, "yes", "no"))
+  local_piece_rows(1000L)
+  here <- bsvm(y ~ gp(x, points = 20), d)
+  local_replace("most_spread_rows", 1200)
+  there <- bsvm(y ~ gp(x, points = 20), chunks_of(d))
+  lengths <- vapply(list(here, there), function(fit) summary(fit)$gp$numbers$estimate, 0)
+  expect_lt(abs(log(lengths[2L] / lengths[1L])), 0.1)
+  expect_s3_class(plot(there, "gp"), "ggplot")
+  expect_equal(nobs(there), 4000)
+  # nothing to learn, nothing from the chosen rows
+  given <- y ~ gp(x, kernel = kernel_se(0.5), points = matrix(seq(-2, 2, 0.5)), standardize = FALSE)
+  expect_same_fit(given, d, chunks_of(d), engine = engine_gaussian(integrate = FALSE),
+                  prior = list(gp = prior_ridge(variance = 2)))
+  # the work is that of all rows: with very many no more than 200 points
+  enough <- enough_points
+  rows <- NULL
+  local_replace("enough_points", function(basis, part, parts, n) {
+    rows <<- c(nrow(basis$rows), n)
+    enough(basis, part, parts, n)
+  })
+  bsvm(y ~ gp(x), chunks_of(d))
+  expect_lt(rows[1L], 1300)
+  expect_equal(rows[2L], 4000)
+})
+
 test_that("bases are made from rows spread evenly, with levels and extremes", {
   d <- streamed_data(3000)
   local_piece_rows(1000L)
@@ -126,14 +180,16 @@ test_that("bases are made from rows spread evenly, with levels and extremes", {
 
 test_that("terms that need all rows are refused before the source is read", {
   d <- streamed_data(100)
-  for (formula in list(y ~ gp(x), y ~ factors(x, z, k = 1))) {
+  for (refused in list(function(data) bsvm(y ~ factors(x, z, k = 1), data),
+                       function(data) bsvm(y ~ x, data, engine = engine_slice()),
+                       function(data) bsvm(y ~ gp(x), data, engine = engine_ecm()))) {
     read <- 0
     rows <- chunks_of(d)
     counted <- function(reset) {
       read <<- read + !reset
       rows(reset)
     }
-    expect_refusal(bsvm(formula, counted), "unsupported", c("the term", "part of the rows"))
+    expect_refusal(refused(counted), "unsupported", "data frame")
     expect_lte(read, 1) # for the names of the columns
   }
 })
@@ -365,7 +421,7 @@ test_that("what cannot be streamed is refused, with what to write", {
   d <- streamed_data(500)
   source <- chunks_of(d)
   refused <- function(...) expect_error(bsvm(...), class = "bsvm_error_unsupported")
-  refused(y ~ gp(x), source)
+  refused(y ~ gp(x, infer = "all"), source)
   refused(y ~ x + (1 | g) + (1 | f), source)
   refused(y ~ x, source, engine = engine_slice())
   refused(y ~ x + (1 | g), source, engine = engine_gaussian())

@@ -19,7 +19,7 @@ struct Asked {
 
 bool match_moments(RowSource& source, const Coefficients& side, State& state,
                    double& log_density, Host& host) {
-  if (!source.explains()) return false;
+  if (state.layout.leaving > 0) return false;  // coefficients and effects don't explain all of f
   const Asked guard(source);
   RowSums sums(state.layout);
   state.damping() = 1;

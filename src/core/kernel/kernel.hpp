@@ -41,6 +41,10 @@ class Kernel {
                          const Mat& weight) const = 0;
 };
 
+// (n, m), at least: values of inputs x (d, n) and v (d, m), where each row of x has the same bits
+// whatever rows stand beside it. What is more than n rows means nothing.
+Mat values_of_rows(const Kernel& kernel, const Mat& x, const Mat& v, ConstVecRef theta);
+
 // (a, b): squared distances between the columns of x (d, a) and v (d, b), never below zero.
 Mat squared_distances(const Mat& x, const Mat& v);
 

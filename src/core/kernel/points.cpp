@@ -14,6 +14,12 @@ namespace {
 
 constexpr double kJitter = 1e-8, kMostJitter = 1e-4;  // of the mean variance
 constexpr Index kTogether = 8;
+constexpr double kLeastFeature = 1e-100;
+
+// A column of such numbers, which the rows near a point may all be left out of, has no scale.
+void drop_tiny(Eigen::Ref<Mat, 0, Eigen::OuterStride<>> features) {
+  features = (features.array().abs() < kLeastFeature).select(0.0, features);
+}
 
 // Columns k(x, x_i) for one i after the other. Some that are likely to be next are found with one that
 // is asked for: a call costs as much for eight as for one.
@@ -95,6 +101,7 @@ ChosenPoints choose_points(const Kernel& kernel, const Mat& x, ConstVecRef theta
     out.points.push_back(at);
   }
   factor.conservativeResize(n, static_cast<Index>(out.points.size()));
+  drop_tiny(factor);
   out.features = std::move(factor);
   out.left_over = left.cwiseMax(0.0);
   return out;
@@ -108,9 +115,9 @@ Features::Features(const Kernel& kernel, Mat v, ConstVecRef theta, Host& host)
 // A product takes a third of the time of the solve. Both lose as many digits: the factor's diagonal is
 // a root of the jitter at least.
 void Features::fill(const Mat& x, Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const {
-  Mat k(v_.cols(), x.cols());
-  kernel_.values(v_, x, theta_, k);
+  const Mat k = values_of_rows(kernel_, x, v_, theta_).topRows(x.cols()).transpose();
   inverse_.multiply(k, out);
+  drop_tiny(out);
 }
 
 Vec Features::product(const Mat& x, ConstVecRef b) const {

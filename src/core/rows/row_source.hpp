@@ -55,9 +55,6 @@ class RowSource {
   // One pass over the rows. Throws Interrupted when the host asks for it.
   virtual void sums(const State& state, RowSums& out, Host& host) = 0;
 
-  // Do coefficients and effects explain all of the rows' variances? Else moments can't be matched.
-  virtual bool explains() const { return true; }
-
   // Brings the groups' own posterior (or draw) in line with the dense coefficients' new one
   // and returns the sum over levels of E u u' (q, q). No row is touched.
   virtual Mat settle(const State& state, Settle how, double change) = 0;

@@ -31,7 +31,6 @@ class MemorySource : public DrawSource {
   // What passes have learned of the levels and rows, and a source of the same rows that knows it.
   Vec kept() const;
   void restore(const Vec& kept);
-  bool explains() const override { return !problem_.left_over; }
 
   Vec effects() const override {
     return Eigen::Map<const Vec>(groups_.effect.data(), groups_.effect.size());

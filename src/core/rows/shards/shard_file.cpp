@@ -10,10 +10,12 @@ namespace bsvm {
 
 namespace {
 
-constexpr std::uint64_t kShardMagic = 0x3164687376736262;  // "bbsvshd1"
+constexpr std::uint64_t kShardMagic = 0x3264687376736262;  // "bbsvshd2"
 constexpr std::uint64_t kMostSize = std::uint64_t{1} << 40;
 
-enum Word { magic, rows, columns, multipliers, levels, parts, group_sum, number_sum, head_sum, words };
+enum Word {
+  magic, rows, columns, multipliers, leaving, levels, parts, group_sum, number_sum, head_sum, words
+};
 
 using Head = std::uint64_t[words];
 
@@ -32,6 +34,7 @@ std::vector<std::pair<const double*, Index>> sections(const ShardShape& shape,
   if (shape.weight) out.emplace_back(rows.weight, shape.n);
   if (shape.offset) out.emplace_back(rows.offset, shape.n);
   out.emplace_back(rows.z, shape.n * shape.q);
+  out.emplace_back(rows.left_over, shape.n * shape.leaving);
   return out;
 }
 
@@ -49,6 +52,7 @@ ShardViews views_of(const ShardShape& shape, const std::vector<double>& numbers,
   if (shape.weight) out.weight = take(shape.n);
   if (shape.offset) out.offset = take(shape.n);
   if (shape.q > 0) out.z = take(shape.n * shape.q);
+  if (shape.leaving > 0) out.left_over = take(shape.n * shape.leaving);
   if (shape.groups > 0) out.group = group.data();
   return out;
 }
@@ -77,6 +81,7 @@ void ShardFile::write(const ShardShape& shape, const ShardViews& from) const {
                word(shape.n),
                word(shape.p),
                word(shape.q),
+               word(shape.leaving),
                word(shape.groups),
                std::uint64_t{shape.weight} + 2 * std::uint64_t{shape.offset},
                checksum_of(codes.data(), bytes_of(codes)),
@@ -122,6 +127,7 @@ void ShardFile::read_parts(ShardRows& out, bool whole) const {
   shape.n = static_cast<Index>(head[rows]);
   shape.p = static_cast<Index>(head[columns]);
   shape.q = static_cast<Index>(head[multipliers]);
+  shape.leaving = static_cast<Index>(head[leaving]);
   shape.groups = static_cast<Index>(head[levels]);
   shape.weight = head[parts] & 1;
   shape.offset = head[parts] & 2;

@@ -53,7 +53,6 @@ class ShardSource : public DrawSource {
     states_->turn(std::move(from), std::move(to), first);
   }
   void sums(const State& state, RowSums& out, Host& host) override;
-  bool explains() const override { return true; }
   Mat settle(const State& state, Settle how, double change) override;
   void keep() override;
   void back(const State& best) override;

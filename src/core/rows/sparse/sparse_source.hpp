@@ -27,7 +27,6 @@ class SparseSource : public DrawSource {
   Mat settle(const State& state, Settle how, double change) override;
   void keep() override;
   void back(const State& best) override;
-  bool explains() const override { return !problem_.left_over; }
   GroupPosterior groups() const override;
 
   Vec effects() const override { return by_column(mean_); }
