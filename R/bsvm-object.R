@@ -49,7 +49,9 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
   missing <- fit_missing(frame, spec, result)
   if (!is.null(missing)) {
     used <- setdiff(seq_len(frame$nobs + length(frame$absent$at)), frame$absent$at)
-    frame$x <- fill_imputed(frame$x, missing, frame$implicit, used)
+    frame$x <- if (is_streamed(frame)) {
+      complete_rows(missing$rule, list(missing = missing), frame, frame$unknowns$auxiliary)$x
+    } else fill_imputed(frame$x, missing, frame$implicit, used)
     if (!is.null(frame$absent)) {
       frame$absent$x <- complete_rows(missing$rule, list(missing = missing), frame$absent)$x
     }

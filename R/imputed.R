@@ -43,6 +43,7 @@ imputed <- function(object, draws = FALSE, ...) {
     abort("unsupported", "The fit has no model of missing predictors: `missing = ",
           "missing_normal()` in bsvm() makes one.")
   }
+  need_rows(object, "imputed()")
   found <- missing$imputed
   column <- missing$law$variables[found$variable]
   if (!draws) {

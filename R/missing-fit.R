@@ -240,12 +240,15 @@ new_auxiliary <- function(fit, newdata) {
   recipe <- fit$missing$law$recipe
   if (is.null(recipe) || !is.data.frame(newdata)) return(NULL)
   if (!all(variables_in(attr(recipe$terms, "variables")) %in% names(newdata))) return(NULL)
-  columns <- new_columns(recipe$terms, newdata, "missing")
-  columns <- match_factors(columns, recipe$xlevels, "missing")
-  check_classes(recipe$terms, columns)
-  x <- without_intercept(build_design(recipe$terms, columns, recipe$contrasts)$x, recipe$terms)
+  x <- auxiliary_of(recipe, newdata, "missing")
   x[is.infinite(x)] <- NA
   x
+}
+
+auxiliary_of <- function(recipe, rows, unknown) {
+  columns <- match_factors(new_columns(recipe$terms, rows, unknown), recipe$xlevels, unknown)
+  check_classes(recipe$terms, columns)
+  without_intercept(build_design(recipe$terms, columns, recipe$contrasts)$x, recipe$terms)
 }
 
 # Methods that would need the likelihood with what is unknown integrated out.

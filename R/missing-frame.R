@@ -82,40 +82,59 @@ check_auxiliary <- function(x) {
   x
 }
 
-# What the core needs of the imputation model, and what R needs to use it: list(core, law). `law` is
+# What the core needs of the imputation model, and what R needs to use it: list(law, arrays). `law` is
 #   variables, center, scale   names, means and standard deviations of what is observed
 #   column                     which column of the fit a variable is, 0: an auxiliary one
 #   given, given_column        what they are regressed on: names, columns of the fit
 # A complete column of two values is a dummy.
 design_law <- function(frame, design) {
-  p <- length(design$columns)
-  columns <- setdiff(seq_len(p), frame$intercept)
-  x <- function(j) frame$x[, j - frame$implicit]
-  absent <- vapply(columns, function(j) sum(is.na(x(j))), 0)
+  columns <- setdiff(seq_along(design$columns), frame$intercept)
+  facts <- if (is_streamed(frame)) frame$cluster$unknowns$facts else observed_facts(frame, columns)
+  of <- function(field, type) vapply(facts, `[[`, type, field, USE.NAMES = FALSE)
+  auxiliary <- colnames(frame$unknowns$auxiliary)
+  own <- seq_along(columns)
   basis <- columns %in% columns_of(frame$bases)
-  plain <- absent == 0 & (basis | vapply(columns, function(j) is_dummy(x(j)), TRUE))
-  own <- columns[!plain]
-  auxiliary <- frame$unknowns$auxiliary
-  dummies <- if (is.null(auxiliary)) logical() else {
-    vapply(seq_len(ncol(auxiliary)), function(j) {
-      !anyNA(auxiliary[, j]) && is_dummy(auxiliary[, j])
-    }, TRUE)
-  }
-  modelled <- auxiliary[, !dummies, drop = FALSE]
-  if (is.null(auxiliary)) modelled <- matrix(0, nrow(frame$x), 0L)
-  moments <- cbind(vapply(own, function(j) observed_moments(x(j)), c(0, 0)),
-                   apply(modelled, 2L, observed_moments))
-  names <- c(design$columns[own], colnames(modelled))
-  if (length(names) == 0L) return(NULL)
-  given <- cbind(rep(1, nrow(frame$x)), do.call(cbind, lapply(columns[plain], x)),
-                 auxiliary[, dummies, drop = FALSE])
-  given_names <- c("(Intercept)", design$columns[columns[plain]], colnames(auxiliary)[dummies])
-  law <- list(variables = names, center = moments[1L, ], scale = moments[2L, ],
-              column = c(own, rep(0L, ncol(modelled))), given = given_names,
+  absent <- of("absent", 0)
+  two <- of("two", TRUE)
+  plain <- absent[own] == 0 & (basis | two[own])
+  dummies <- two[-own]
+  if (length(own) == 0L) dummies <- two
+  modelled <- c(!plain, !dummies)
+  if (!any(modelled)) return(NULL)
+  names <- c(design$columns[columns], auxiliary)
+  law <- list(variables = names[modelled], center = of("center", 0)[modelled],
+              scale = of("scale", 0)[modelled],
+              column = c(columns[!plain], rep(0L, sum(!dummies))),
+              given = c("(Intercept)", names[!modelled]),
               given_column = c(0L, columns[plain], rep(-1L, sum(dummies))),
-              rows = nrow(frame$x),
-              missing = stats::setNames(c(absent[!plain], colSums(is.na(modelled))), names))
-  list(law = law, given = unname(given), auxiliary = modelled)
+              rows = row_count(frame),
+              missing = stats::setNames(absent[modelled], names[modelled]))
+  list(law = law, arrays = if (is_streamed(frame)) streamed_arrays(frame, law, columns[plain], dummies)
+                           else arrays_in_memory(frame, law, columns[plain], dummies))
+}
+
+# By column of the design and auxiliary variable: list(absent, how many are missing; two, is it complete
+# with two values; center, scale).
+observed_facts <- function(frame, columns) {
+  facts <- function(v) {
+    moments <- observed_moments(v)
+    absent <- sum(is.na(v))
+    list(absent = absent, two = absent == 0 && is_dummy(v), center = moments[1L], scale = moments[2L])
+  }
+  auxiliary <- frame$unknowns$auxiliary
+  c(lapply(columns, function(j) facts(frame$x[, j - frame$implicit])),
+    lapply(seq_len(NCOL(auxiliary) * !is.null(auxiliary)), function(j) facts(auxiliary[, j])))
+}
+
+arrays_in_memory <- function(frame, law, plain, dummies) {
+  auxiliary <- frame$unknowns$auxiliary
+  own <- law$column == 0L
+  standard <- if (any(own)) {
+    sweep(sweep(auxiliary[, !dummies, drop = FALSE], 2L, law$center[own]), 2L, law$scale[own], "/")
+  }
+  given <- cbind(rep(1, nrow(frame$x)), frame$x[, plain - frame$implicit, drop = FALSE],
+                 auxiliary[, dummies, drop = FALSE])
+  list(auxiliary = if (!is.null(standard)) unname(standard), given = unname(given))
 }
 
 is_dummy <- function(v) {
@@ -138,16 +157,19 @@ check_unknown_columns.bsvm_missing_normal <- function(rule, frame) {
   if (length(twice) > 0L) {
     abort("argument", "`auxiliary` has ", enumerate(twice), ", which the design has too.")
   }
-  if (is_sparse(frame$x)) return(invisible())
+  if (is_sparse(frame$x) || is_streamed(frame)) return(invisible())
   empty <- function(x) {
     if (is.null(x) || !anyNA(x)) return(logical(NCOL(x)))
     colSums(is.na(x)) == nrow(x)
   }
   absent <- c(empty(frame$x), if (!is.null(auxiliary)) empty(auxiliary))
-  if (!any(absent)) return(invisible())
-  abort("missing", if (sum(absent) == 1L) "Column " else "Columns ", enumerate(names[absent]),
-        if (sum(absent) == 1L) " has" else " have", " no value in any row: nothing can be known ",
-        "of what is missing. Leave out such columns.")
+  if (any(absent)) refuse_empty_columns(names[absent])
+}
+
+refuse_empty_columns <- function(names) {
+  one <- length(names) == 1L
+  abort("missing", if (one) "Column " else "Columns ", enumerate(names), if (one) " has" else " have",
+        " no value in any row: nothing can be known of what is missing. Leave out such columns.")
 }
 
 # For the core: columns of its design, in its units.
@@ -171,18 +193,15 @@ core_unknowns.bsvm_missing_normal <- function(rule, frame, design) {
     design$scale[law$column[dense]]
   factor[dense] <- law$scale[dense] / design$scale[law$column[dense]]
   factor[!dense] <- 1
-  auxiliary <- found$auxiliary
-  auxiliary <- sweep(sweep(auxiliary, 2L, law$center[!dense]), 2L, law$scale[!dense], "/")
   mechanism <- core_mechanism(rule, law)
   list(law = c(law, list(mechanism = mechanism, recipe = frame$unknowns$recipe)),
        core = list(name = rule$name,
                    parameters = c(mean_variance = settings$mean_variance, scale = settings$scale,
-                                  df = df, probit_variance = mechanism$probit_variance),
-                   arrays = lapply(c(mechanism[c("indicators", "by_given", "by")], list(
-                     column = law$column, center = center, factor = factor,
-                     auxiliary = if (ncol(auxiliary) > 0L) unname(auxiliary),
-                     given = found$given
-                   )), as_doubles)))
+                                  df = df, probit_variance = mechanism$probit_variance,
+                                  rows = law$rows),
+                   arrays = lapply(c(mechanism[c("indicators", "by_given", "by")], found$arrays,
+                                     list(column = law$column, center = center, factor = factor)),
+                                   as_doubles)))
 }
 
 as_doubles <- function(x) {

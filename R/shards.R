@@ -10,7 +10,8 @@
 #   z_sums          sums_of_column() of the multipliers; `offset_mean`, `offset_bounds`
 #   n_positive      of a response of classes: rows of the second one
 #   spread, exact   of a response of numbers: what spread_of() has of it; do the columns fit it exactly?
-#   sample          at most 1000 rows, evenly spread: x, y, weight, offset, group, z, left_over
+#   sample          at most 1000 rows, evenly spread: x, y, weight, offset, group, z, left_over, beside
+#   unknowns        what is known of missing predictors (R/missing-streamed.R)
 #
 # A shard is whole lanes of a pass and, with a grouping factor, whole levels, whose rows keep their
 # order. Rows are sorted by level in two steps: each piece is dealt out to the shards, and each
@@ -55,9 +56,14 @@ new_shards <- function(folder, paths, frame, seen) {
 
 drop_shards <- function(shards) unlink(shards$folder, recursive = TRUE)
 
+# Numbers of a row that are neither of the design nor of the response.
+beside_columns <- function(frame) {
+  c(colnames(frame$left_over), colnames(frame$unknowns$auxiliary))
+}
+
 # Twice the rows, while they are sorted.
 check_shard_space <- function(n, frame, folder, free = free_bytes(folder)) {
-  others <- length(colnames(frame$left_over)) + if (is_kind(frame$response, "numbers")) 5 else 3
+  others <- length(beside_columns(frame)) + if (is_kind(frame$response, "numbers")) 5 else 3
   bytes <- 8 * n * (length(frame$columns) + others)
   if (is.na(free) || bytes * (1 + (length(frame$groups) > 0L)) <= free) return(invisible())
   abort("disk", "The rows of the fit take ", signif(bytes / 2^30, 3), " GiB in files, and the disk ",
@@ -75,8 +81,8 @@ free_bytes <- function(folder) {
 
 # ---- rows of a piece ----------------------------------------------------------------------------
 
-# A function of a piece: list(x without the intercept, y, weight, offset, group, z, left_over) of the
-# rows that take part.
+# A function of a piece: list(x without the intercept, y, weight, offset, group, z, left_over, beside) of
+# the rows that take part.
 row_maker <- function(frame, choose) {
   parts <- frame[c("terms", "xlevels", "contrasts", "bases", "groups")]
   home <- formula_environment(frame$formula)
@@ -91,20 +97,23 @@ row_maker <- function(frame, choose) {
     factors <- if (!is.null(frame$response$class_weights)) class_factors(frame$response, y)
     weight <- chosen$weights
     group <- if (length(design$groups) > 0L) design$groups[[1L]]
-    check_streamed_rows(design, y)
+    check_streamed_rows(design, y, !is.null(frame$unknowns))
     list(x = design$x[, setdiff(seq_along(frame$columns), frame$intercept), drop = FALSE], y = y,
          weight = if (is.null(factors)) weight else factors * (if (is.null(weight)) 1 else weight),
          offset = sum_offsets(design$offset, chosen$offset), group = group$codes, z = group$z,
-         left_over = if (!is.null(leaving)) design$left_over[, leaving, drop = FALSE])
+         left_over = if (!is.null(leaving)) design$left_over[, leaving, drop = FALSE],
+         beside = piece_auxiliary(frame, rows))
   }
 }
 
-check_streamed_rows <- function(design, y) {
+# `modelled`: may values of `x` be missing?
+check_streamed_rows <- function(design, y, modelled) {
   finite <- all(is.finite(y)) && all_finite(design$offset) &&
     all(vapply(design$groups, function(g) all(g$codes > 0L) && all_finite(g$z), TRUE))
-  refuse_not_finite(c(colnames(design$x)[colSums(!is.finite(design$x)) > 0],
+  bad <- if (modelled) is.infinite(design$x) else !is.finite(design$x)
+  refuse_not_finite(c(colnames(design$x)[colSums(bad) > 0],
                       if (!finite) "the response, offset or groups"))
-  check_magnitudes(design$x)
+  check_magnitudes(design$x, absent = modelled)
 }
 
 all_finite <- function(x) !anyNA(x) && !(is.numeric(x) && any(is.infinite(x)))
@@ -122,8 +131,7 @@ refuse_not_finite <- function(names) {
 # shard, or NULL.
 shard_plan <- function(spill, frame, make) {
   p <- length(frame$columns)
-  beside <- 3 + length(frame$groups[1L]$labels) + length(colnames(frame$left_over))
-  size <- core_shard_size(p, p + beside)
+  size <- core_shard_size(p, p + 3 + length(frame$groups[1L]$labels) + length(beside_columns(frame)))
   plan <- list(rows = size[["rows"]], lanes = size[["lanes"]])
   if (length(frame$groups) == 0L) return(plan)
   levels <- length(frame$groups[[1L]]$levels)
@@ -241,7 +249,8 @@ new_seen <- function(frame, rows, folder) {
   seen$response <- if (is_kind(frame$response, "numbers")) new_streamed_response(folder)
   seen$columns <- length(frame$columns)
   seen$others <- setdiff(seq_len(seen$columns), frame$intercept)
-  seen$moments <- core_new_moments(length(seen$others))
+  if (!is.null(frame$unknowns)) seen$unknowns <- new_seen_unknowns(frame, seen$others)
+  seen$moments <- core_new_moments(if (is.null(seen$unknowns)) length(seen$others) else 1L)
   seen$n <- 0
   if (is.null(seen$response)) seen$positive <- 0
   seen$wanted <- unique(round(seq(1, rows, length.out = min(rows, most_sampled))))
@@ -251,7 +260,8 @@ new_seen <- function(frame, rows, folder) {
 }
 
 note_rows <- function(seen, rows) {
-  core_add_moments(seen$moments, rows$x, rows$weight)
+  if (!is.null(seen$unknowns)) note_unknowns(seen$unknowns, rows)
+  core_add_moments(seen$moments, if (is.null(seen$unknowns)) rows$x else matrix(rows$y), rows$weight)
   if (!is.null(rows$z)) {
     if (is.null(seen$z)) seen$z <- core_new_moments(ncol(rows$z))
     core_add_moments(seen$z, rows$z, rows$weight)
@@ -274,12 +284,14 @@ seen_moments <- function(seen) {
   }
   found <- core_read_moments(seen$moments)
   check_total_weight(found$weight)
+  of <- found
+  if (!is.null(seen$unknowns)) of <- seen_unknowns(seen$unknowns, length(seen$others))
   offset <- if (!is.null(seen$offset)) core_read_moments(seen$offset)
   mean <- sd <- numeric(seen$columns)
-  mean[seen$others] <- found$mean
-  constant <- found$bounds[1L, ] == found$bounds[2L, ]
-  mean[seen$others][constant] <- found$bounds[1L, constant]
-  sd[seen$others] <- ifelse(constant, 0, sd_of_sums(found))
+  mean[seen$others] <- of$mean
+  constant <- of$bounds[1L, ] == of$bounds[2L, ]
+  mean[seen$others][constant] <- of$bounds[1L, constant]
+  sd[seen$others] <- ifelse(constant, 0, sd_of_sums(of))
   mean[-seen$others] <- 1
   if (length(seen$others) == 0L) mean[] <- 1
   sample <- bind_shard_rows(seen$sample)
@@ -287,7 +299,7 @@ seen_moments <- function(seen) {
   x[, seen$others] <- sample$x
   sample$x <- x
   list(n = seen$n, n_positive = seen$positive, moments = list(mean = mean, sd = sd),
-       weight = found$weight, bounds = found$bounds,
+       weight = found$weight, bounds = of$bounds, unknowns = of$unknowns,
        z_sums = if (!is.null(seen$z)) core_read_moments(seen$z),
        spread = if (!is.null(seen$response)) streamed_spread(seen$response),
        offset_mean = offset$mean, offset_bounds = offset$bounds, sample = sample)
@@ -295,7 +307,7 @@ seen_moments <- function(seen) {
 
 # As in column_moments().
 sd_of_sums <- function(sums) {
-  if (sums$weight <= 1) rep(NA_real_, length(sums$squares)) else sqrt(sums$squares / (sums$weight - 1))
+  sqrt(sums$squares / ifelse(sums$weight <= 1, NA_real_, sums$weight - 1))
 }
 
 # Means of the squares of columns.
@@ -325,7 +337,8 @@ with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
   known <- list(units = core_shard_units(bounds, problem$center, problem$scale),
                 group_units = if (cluster$slopes == 0L) 1
                               else core_shard_units(cluster$z_sums$bounds, numeric(q), rep(1, q)),
-                n = cluster$n, n_groups = cluster$n_groups, leaving = spec$problem$leaving)
+                n = cluster$n, n_groups = cluster$n_groups, leaving = spec$problem$leaving,
+                latent = spec$problem$latent)
   own <- c(list(center = problem$center, scale = problem$scale, intercept = cluster$intercept,
                 slopes = cluster$slopes), spec$design[c("shift", "unit")])
   # for the fingerprint of a checkpoint alone: the rows in their units

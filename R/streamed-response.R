@@ -47,13 +47,13 @@ median_in_file <- function(path, value) {
 # else the coefficients that fit it are tried on all rows.
 fitted_exactly <- function(shards, intercept, spill, make) {
   own <- shards$sample
-  if (ncol(own$x) >= nrow(own$x)) return(FALSE)
+  if (ncol(own$x) >= nrow(own$x) || anyNA(own$x)) return(FALSE)
   b <- exact_coefficients(own$x, less_offset(own$y, own$offset), own$weight)
   if (is.null(b)) return(FALSE)
   fits <- function(rows) {
     left <- less_offset(rows$y, rows$offset) - drop(rows$x %*% b[setdiff(seq_along(b), intercept)])
     if (intercept > 0L) left <- left - b[[intercept]]
-    max(abs(left)) <= most_rounding * shards$spread$largest
+    isTRUE(max(abs(left)) <= most_rounding * shards$spread$largest) # not where one is missing
   }
   for (k in seq_len(spill$pieces)) {
     rows <- make(read_piece(spill, k))

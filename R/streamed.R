@@ -14,6 +14,7 @@
 # From there on it is a fit like others, whose `cluster` are the shards. The fit keeps no row.
 fit_source <- function(source, written, call, from, arguments) {
   refuse_streamed(written, arguments)
+  arguments <- with_source_rule(arguments, written)
   cluster <- check_source_cluster(arguments$cluster)
   if (is.null(cluster)) cluster <- source$cluster
   team <- if (!is.null(cluster)) open_team(cluster, arguments$control)
@@ -40,12 +41,14 @@ fit_source <- function(source, written, call, from, arguments) {
 
 prepare_rows <- function(source, parts, given, arguments) {
   classes <- kind_for(arguments$likelihood) == "classes"
+  rule <- arguments$missing
   spill <- spill_variables(source, parts, given, if (classes) all.vars(parts$formula[[2L]]),
-                           arguments$control$verbose)
+                           rule_variables(rule), arguments$control$verbose)
   on.exit(drop_spill(spill))
-  check_spill(spill, parts, arguments$na.action)
+  check_spill(spill, arguments$na.action, models_missing(rule))
+  if (models_missing(rule)) check_spill_modelled(spill, parts, given)
   refuse_data_dependent(spill$prototype, parts, given)
-  choose <- row_chooser(parts, given, arguments$na.action)
+  choose <- row_chooser(parts, given, arguments$na.action, rule)
   every <- is.null(given$weights) && is.null(as_na_action(arguments$na.action))
   chosen <- if (length(parts$bases) > 0L) rows_spread(spill, parts, choose, classes)
             else rows_of_levels(spill, parts, choose, every, classes)
@@ -60,9 +63,6 @@ refuse_streamed <- function(written, arguments) {
   refuse <- function(...) abort("unsupported", "A source of rows does not support ", ...)
   if (!is.null(written$subset)) {
     refuse("`subset`. Choose the rows in the function or the query.")
-  }
-  if (!is.null(written$missing) && models_missing(as_missing(arguments$missing, FALSE))) {
-    refuse("models of missing predictors. Use `na.action = na.omit`, or a data frame.")
   }
   if (!is.null(arguments$engine)) {
     engine <- as_component(arguments$engine, "engine")
@@ -123,10 +123,10 @@ names_alone <- function(source) {
   stats::setNames(data.frame(rep(list(logical(0)), length(names))), names)
 }
 
-# `classes`: variables of a response of classes.
-spill_variables <- function(source, parts, given, classes, verbose) {
+# `classes`: variables of a response of classes; `more`: that are not in the formula.
+spill_variables <- function(source, parts, given, classes, more, verbose) {
   known <- source_names(source)
-  used <- unique(c(variables_in(parts$frame), unlist(lapply(given, all.vars))))
+  used <- unique(c(variables_in(parts$frame), unlist(lapply(given, all.vars)), more))
   lacking <- setdiff(used, c(known, "."))
   from <- formula_environment(parts$formula)
   lacking <- lacking[!vapply(lacking, exists, TRUE, envir = from)]
@@ -141,9 +141,12 @@ spill_variables <- function(source, parts, given, classes, verbose) {
 
 streamed_frame <- function(chosen, parts, arguments) {
   columns <- model_columns(parts, chosen$prototype, list(), list())
-  refuse_not_finite(names(columns)[!vapply(columns, all_finite, TRUE)])
+  if (!models_missing(arguments$missing)) {
+    refuse_not_finite(names(columns)[!vapply(columns, all_finite, TRUE)])
+  }
   if (kind_for(arguments$likelihood) == "classes") refuse_class_alone(columns[[1L]], chosen$n)
-  own <- c("contrasts", "drop.unused.levels", "class.weights", "likelihood", "control")
+  own <- c("contrasts", "drop.unused.levels", "class.weights", "likelihood", "control",
+           if (models_missing(arguments$missing)) "missing")
   given <- Filter(Negate(is.null), c(chosen[c("weights", "offset")], arguments[own]))
   frame <- withCallingHandlers(
     do.call(bsvm_frame.formula, c(list(parts$formula, chosen$prototype, prior = not_learned), given)),
@@ -166,7 +169,8 @@ refuse_class_alone <- function(y, n) {
         "source that take part in the fit are of class '", format(y[1L]), "'.")
 }
 
-check_spill <- function(spill, parts, na.action) {
+# `modelled`: may values be missing?
+check_spill <- function(spill, na.action, modelled) {
   missing <- vapply(spill$columns, `[[`, 0, "missing")
   infinite <- vapply(spill$columns, `[[`, 0, "infinite")
   count <- function(numbers) {
@@ -180,9 +184,10 @@ check_spill <- function(spill, parts, na.action) {
   if (any(missing == spill$rows)) {
     abort("missing", "All values are missing: ", count(missing[missing == spill$rows]), ".")
   }
-  if (any(missing > 0) && is.null(as_na_action(na.action))) {
+  if (any(missing > 0) && !modelled && is.null(as_na_action(na.action))) {
     abort("missing", "The source has missing values: ", count(missing), " of ", spill$rows,
-          " rows. `na.action = na.omit` excludes these rows.")
+          " rows. `na.action = na.omit` excludes these rows, `missing = missing_normal()` models ",
+          "missing predictors.")
   }
 }
 
@@ -193,6 +198,7 @@ with_sample <- function(frame, shards) {
   frame[c("x", "y")] <- own[c("x", "y")]
   frame["weights"] <- list(own$weight)
   frame[c("offset", "left_over")] <- own[c("offset", "left_over")]
+  if (!is.null(frame$unknowns)) frame$unknowns["auxiliary"] <- own["beside"]
   frame$nobs <- length(own$y)
   if (length(frame$groups) > 0L) {
     frame$groups[[1L]][c("codes", "z", "z_sums")] <- list(own$group, own$z, shards$z_sums)

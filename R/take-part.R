@@ -3,7 +3,7 @@
 # missing: `y ~ is.na(x)` misses nothing.
 
 # function(piece): list(rows, weights, offset) of those that take part.
-row_chooser <- function(parts, given, na.action) {
+row_chooser <- function(parts, given, na.action, rule = NULL) {
   omit <- !is.null(as_na_action(na.action))
   function(piece) {
     own <- list(rows = piece, weights = given_values("weights", given, piece, parts),
@@ -14,6 +14,7 @@ row_chooser <- function(parts, given, na.action) {
       own <- chosen_rows(own, complete_cases(columns))
     }
     for (name in c("weights", "offset")) check_given(own[[name]], name)
+    check_piece_modelled(own, parts, rule)
     own
   }
 }

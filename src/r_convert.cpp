@@ -175,6 +175,7 @@ void take_elsewhere(const List& problem, bsvm::Problem& out) {
   out.blocks.emplace_back(new bsvm::ElsewhereBlock(to_vec(problem["units"])));
   if (out.groups > 0)
     out.multipliers.reset(new bsvm::ElsewhereBlock(to_vec(problem["group_units"])));
+  if (has(problem, "latent")) take_latent(problem["latent"], out);
 }
 
 void take_rows(const List& problem, bsvm::Problem& out) {

@@ -62,7 +62,7 @@ Rcpp::NumericVector core_shard_units(Rcpp::NumericMatrix bounds, Rcpp::NumericVe
   return to_numeric(bsvm::DenseBlock(bounds.begin(), 2, to_vec(center), to_vec(scale)).unit());
 }
 
-// rows: list(x, y, weight, offset, z, left_over, group, n_groups), as in a problem.
+// rows: list(x, y, weight, offset, z, left_over, beside, group, n_groups), as in a problem.
 // [[Rcpp::export(rng = false)]]
 void core_write_shard(std::string path, Rcpp::List rows) {
   with_core_errors([&] {
@@ -72,6 +72,7 @@ void core_write_shard(std::string path, Rcpp::List rows) {
     shape.p = x.ncol();
     shape.groups = to_count(rows, "n_groups");
     if (has(rows, "z")) shape.q = Rf_ncols(rows["z"]);
+    if (has(rows, "beside")) shape.beside = Rf_ncols(rows["beside"]);
     if (has(rows, "left_over")) shape.leaving = Rf_ncols(rows["left_over"]);
     shape.weight = has(rows, "weight");
     shape.offset = has(rows, "offset");
@@ -81,6 +82,7 @@ void core_write_shard(std::string path, Rcpp::List rows) {
     views.weight = doubles(rows, "weight", shape.n);
     views.offset = doubles(rows, "offset", shape.n);
     views.z = doubles(rows, "z", shape.n * shape.q);
+    views.beside = doubles(rows, "beside", shape.n * shape.beside);
     views.left_over = doubles(rows, "left_over", shape.n * shape.leaving);
     Rcpp::IntegerVector group;
     if (shape.groups > 0) group = rows["group"];
@@ -140,7 +142,7 @@ Rcpp::NumericVector core_shard_starts(Rcpp::NumericVector level_rows, double p, 
 
 // A pointer to what makes sources of rows in these files. problem: list(center, scale, intercept,
 // slopes, their number, shift and unit of the response); known: list(units, group_units, n,
-// n_groups, leaving); beside: how names of files of states begin.
+// n_groups, leaving, latent); beside: how names of files of states begin.
 // [[Rcpp::export(rng = false)]]
 Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List known,
                               std::vector<std::string> paths, std::string beside) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "block/dense.hpp"
 #include "fitting.hpp"
 #include "hosts.hpp"
 #include "missing/imputation_model.hpp"
@@ -56,6 +57,7 @@ struct Lost {
     of.column.push_back(-1);
     of.auxiliary = auxiliary.data();
     of.given = given.data();
+    of.gram = given.transpose() * given;
     of.mean_variance = 50;
     of.scale = 0.2;
     of.df = static_cast<double>(p) + 1;
@@ -292,6 +294,55 @@ TEST_CASE("unknown rows: the same bits for any number of threads") {
       two.settle_groups(state, 1);
       CHECK(same_bits(one.sums(state).x, two.sums(state).x));
     }
+  }
+}
+
+// The dummy and the auxiliary variable stand beside the design, the latter in other units.
+TEST_CASE("unknown rows: sums of parts of the rows are those of all") {
+  for (const Use use : {Use::augmented, Use::expected}) {
+    Lost lost(small_shape(), Pattern::any, kLikelihoods[0]);
+    const Index n = lost.problem.n, p = lost.problem.columns(), h = 33;
+    const State state = middle(lost);
+    const RowSums whole = Asked(lost.problem, use).sums(state);
+    Vec column(lost.of.d), given_from(2), auxiliary_from(1), center(1), scale(1);
+    for (Index j = 0; j < lost.of.d; ++j) column[j] = static_cast<double>(lost.of.column[j] + 1);
+    given_from << 0, -1;
+    auxiliary_from << -2;
+    center << 0.5;
+    scale << 4;
+    const Mat gram = lost.given.transpose() * lost.given;
+    const auto view = [](const auto& of) { return Params::Array(of.data(), of.rows(), of.cols()); };
+    const Params params("normal",
+                        {{"mean_variance", lost.of.mean_variance}, {"scale", lost.of.scale},
+                         {"df", lost.of.df}, {"rows", static_cast<double>(n)}},
+                        {{"column", view(column)}, {"center", view(lost.of.center)},
+                         {"factor", view(lost.of.factor)}, {"gram", view(gram)},
+                         {"given_from", view(given_from)}, {"auxiliary_from", view(auxiliary_from)},
+                         {"auxiliary_center", view(center)}, {"auxiliary_scale", view(scale)}});
+    Problem part = with(usual_problem(lost.data), kLikelihoods[0]);
+    const Problem all = with(usual_problem(lost.data), kLikelihoods[0]);
+    auto* design = new DenseBlock(lost.data.center, lost.data.scale, all.blocks[0]->unit());
+    part.blocks[0].reset(design);
+    part.latent.reset(new MissingPredictors(params));
+    RowSums both(state.layout);
+    for (const auto& [first, rows] : {std::pair<Index, Index>{0, h}, {h, n - h}}) {
+      const Mat x = lost.data.x.middleRows(first, rows);
+      Mat beside(rows, 2);
+      beside << lost.given.col(1).segment(first, rows),
+          (4 * lost.auxiliary.col(0).segment(first, rows)).array() + 0.5;
+      part.n = rows;
+      part.y = all.y + first;
+      part.weight = all.weight + first;
+      part.offset = all.offset + first;
+      design->look_at(x.data(), rows);
+      part.latent->look_at({rows, x.data(), beside.data()});
+      both += Asked(part, use).sums(state);
+    }
+    CHECK((both.x - whole.x).cwiseAbs().maxCoeff() < 1e-11 * (1 + whole.x.cwiseAbs().maxCoeff()));
+    CHECK(both.latent().cwiseAbs().maxCoeff() > static_cast<double>(p));
+    part.latent->look_at({});  // of levels alone
+    part.y = nullptr;
+    CHECK(part.latent->rows(part, cut(nullptr, h, 0, p))->count() == 0);
   }
 }
 

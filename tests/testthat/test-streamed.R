@@ -427,7 +427,6 @@ test_that("what cannot be streamed is refused, with what to write", {
   refused(y ~ x + (1 | g), source, engine = engine_gaussian())
   refused(y ~ x, source, subset = x > 0)
   refused(y ~ x, source, na.action = na.exclude)
-  refused(y ~ x, source, missing = missing_normal())
   expect_error(bsvm(x ~ z, source), class = "bsvm_error_response")
   for (term in c("scale(x)", "poly(x, 2)", "I(x - mean(x))", "rank(x)", "cumsum(x)", "seq_along(x)",
                  "I(x / max(x))", "c(0, x[-length(x)])", "cut(x, 3)")) {

@@ -42,7 +42,7 @@ struct LatentBlock {
 //   drawn                  prepare           fill                                 draw        add
 //   marginal (of slices)   prepare           expect, find_spreads                 draw_given  add
 //
-// and add_all once after all blocks. Calls on blocks of one pass may run at the same time, each
+// and add_lane once for each lane. Calls on blocks of one pass may run at the same time, each
 // with a scratch of its own. The base class is of no unknown entries: nothing is changed or added.
 class LatentRows {
  public:
@@ -79,7 +79,7 @@ class LatentRows {
   // Without terms where the entries were drawn by draw_given().
   virtual void add(const BlockRange&, const RowBlock&, const RowTerms&, LatentBlock&,
                    RowSums&) const {}
-  virtual void add_all(const State&, RowSums&) const {}
+  virtual void add_lane(Index /*lane*/, const State&, RowSums&) const {}
 
   // Use::marginal, row by row of those with unknown entries, numbered in working order: where it
   // stands; the variance of f that its entries make, at coefficients given to find_spreads(); and a
@@ -100,6 +100,13 @@ class LatentRows {
   virtual void read(const LatentBlock&, Imputations&) const {}
 };
 
+// Of rows that are read in parts: how many, and views of the design's columns without the intercept, as
+// they are, and of what was written beside them for the latent, both by column.
+struct LatentPart {
+  Index n = 0;
+  const double *columns = nullptr, *beside = nullptr;
+};
+
 // Something unknown in the design of rows (missing predictors, scores, true values behind measured
 // ones): a component of the model. It owns what is unknown of all rows together, its global part,
 // whose numbers it lays out itself in the slots State::latent() and RowSums::latent(), and it makes
@@ -115,6 +122,9 @@ class Latent {
   virtual bool supports(Use) const { return true; }
   // Throws InvalidInput unless it fits the problem's rows and columns.
   virtual void check(const Problem&) const {}
+
+  // From now on rows() is of these.
+  virtual void look_at(const LatentPart&) {}
 
   virtual std::unique_ptr<LatentRows> rows(const Problem&, const Partition&) const {
     return std::make_unique<LatentRows>();

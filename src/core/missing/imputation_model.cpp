@@ -24,9 +24,7 @@ ImputationModel::ImputationModel(const Unknowns& unknowns, Index n)
       mean_variance_(unknowns.mean_variance), scale_(unknowns.scale), df_(unknowns.df),
       unknowns_(unknowns), slots_(unknowns) {
   if (d_ == 0) return;
-  const Eigen::Map<const Mat> given(unknowns.given, n, k_);
-  gram_ = given.transpose() * given;
-  const SymmetricEigen eigen(gram_);
+  const SymmetricEigen eigen(unknowns.gram);
   gram_vectors_ = eigen.vectors;
   gram_values_ = eigen.values.cwiseMax(0);
 }
@@ -60,7 +58,7 @@ Mat ImputationModel::spread(const Spectrum& of) const {
 Mat ImputationModel::about(const RowSums& sums, ConstMatRef mean) const {
   const Mat cross = mean.transpose() * slots_.cross(sums);
   const Mat square = slots_.square(sums).selfadjointView<Eigen::Lower>();
-  const Mat out = square - cross - cross.transpose() + mean.transpose() * gram_ * mean;
+  const Mat out = square - cross - cross.transpose() + mean.transpose() * unknowns_.gram * mean;
   return 0.5 * (out + out.transpose());
 }
 
@@ -72,7 +70,7 @@ Mat ImputationModel::probit_precision(const RowSums& sums) const {
   for (Index a = 0; a < q; ++a)
     for (Index b = 0; b <= a; ++b) {
       double& to = out(b, a);
-      if (a < g) to = gram_(unknowns_.by_given[a], unknowns_.by_given[b]);
+      if (a < g) to = unknowns_.gram(unknowns_.by_given[a], unknowns_.by_given[b]);
       else if (b < g) to = slots_.cross(sums)(unknowns_.by_given[b], unknowns_.by[a - g]);
       else to = square(unknowns_.by[a - g], unknowns_.by[b - g]);
       out(a, b) = to;

@@ -53,7 +53,6 @@ class ImputationModel {
   double n_, mean_variance_, scale_, df_;
   const Unknowns& unknowns_;
   ImputationSlots slots_;
-  Mat gram_;           // (k, k) Z'Z
   Mat gram_vectors_;
   Vec gram_values_;
 };

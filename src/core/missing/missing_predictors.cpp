@@ -11,23 +11,37 @@ namespace bsvm {
 namespace {
 
 // Params: numbers mean_variance, scale, df and, of a mechanism, probit_variance; arrays column (0
-// for an auxiliary variable), center, factor, auxiliary, given; indicators, by_given, by.
+// for an auxiliary variable), center, factor, auxiliary, given; indicators, by_given, by. Of rows that
+// are read in parts, in place of auxiliary and given: the number `rows` and the array gram, Z'Z; and
+// given_from, auxiliary_from, auxiliary_center, auxiliary_scale (MissingPredictors::Parts).
+void take_rows(const Params& params, Unknowns& out) {
+  const Params::Array given = params.array("given");
+  out.k = given.cols();
+  out.given = given.data();
+  out.gram = given.transpose() * given;
+  const Index auxiliary = std::count(out.column.begin(), out.column.end(), -1);
+  if (auxiliary == 0) return;
+  const Params::Array values = params.array("auxiliary");
+  if (values.rows() != given.rows() || values.cols() != auxiliary)
+    throw InvalidInput("missing", "Each auxiliary variable needs a value for each row.");
+  out.auxiliary = values.data();
+}
+
+Index rows_of(const Params& params) {
+  return params.has("gram") ? static_cast<Index>(params.positive("rows"))
+                            : params.array("given").rows();
+}
+
 Unknowns unknowns_from(const Params& params) {
   Unknowns out;
   out.column = params.indices("column");
   out.d = static_cast<Index>(out.column.size());
-  const Params::Array given = params.array("given");
-  const Index auxiliary = std::count(out.column.begin(), out.column.end(), -1);
-  out.k = given.cols();
-  out.given = given.data();
+  if (params.has("gram")) {
+    out.gram = params.array("gram");
+    out.k = out.gram.cols();
+  } else take_rows(params, out);
   out.center = params.numbers("center");
   out.factor = params.numbers("factor");
-  if (auxiliary > 0) {
-    const Params::Array values = params.array("auxiliary");
-    if (values.rows() != given.rows() || values.cols() != auxiliary)
-      throw InvalidInput("missing", "Each auxiliary variable needs a value for each row.");
-    out.auxiliary = values.data();
-  }
   out.mean_variance = params.finite("mean_variance");
   out.scale = params.finite("scale");
   out.df = params.finite("df");
@@ -53,7 +67,42 @@ MissingPredictors::MissingPredictors(const Unknowns& unknowns, Index n)
     : unknowns_(unknowns), n_(n), slots_(unknowns_), model_(unknowns_, n) {}
 
 MissingPredictors::MissingPredictors(const Params& params)
-    : MissingPredictors(unknowns_from(params), params.array("given").rows()) {}
+    : MissingPredictors(unknowns_from(params), rows_of(params)) {
+  if (params.has("gram")) parts_ = parts_from(params);
+}
+
+MissingPredictors::Parts MissingPredictors::parts_from(const Params& params) {
+  const auto whole = [&](const char* name) {
+    const Vec found = params.has(name) ? params.numbers(name) : Vec();
+    return std::vector<Index>(found.data(), found.data() + found.size());
+  };
+  Parts out{whole("given_from"), whole("auxiliary_from"), Vec(), Vec()};
+  if (out.auxiliary.empty()) return out;
+  out.center = params.numbers("auxiliary_center");
+  out.scale = params.numbers("auxiliary_scale");
+  return out;
+}
+
+void MissingPredictors::look_at(const LatentPart& part) {
+  if (!part.columns) {  // of levels alone
+    unknowns_.given = unknowns_.auxiliary = nullptr;
+    return;
+  }
+  const auto column = [&](Index from) {
+    const double* all = from > 0 ? part.columns : part.beside;
+    return Eigen::Map<const Vec>(all + ((from > 0 ? from : -from) - 1) * part.n, part.n);
+  };
+  given_.resize(part.n, unknowns_.k);
+  for (Index a = 0; a < unknowns_.k; ++a)
+    if (parts_.given[a] == 0) given_.col(a).setOnes();
+    else given_.col(a) = column(parts_.given[a]);
+  auxiliary_.resize(part.n, static_cast<Index>(parts_.auxiliary.size()));
+  for (Index a = 0; a < auxiliary_.cols(); ++a)
+    auxiliary_.col(a) =
+        (column(parts_.auxiliary[a]).array() - parts_.center[a]) / parts_.scale[a];
+  unknowns_.given = given_.data();
+  unknowns_.auxiliary = auxiliary_.data();
+}
 
 // A mechanism has no form in which the entries are integrated out.
 bool MissingPredictors::supports(Use use) const {

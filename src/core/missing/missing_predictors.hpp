@@ -15,6 +15,7 @@ class MissingPredictors : public Latent {
   bool any() const override { return true; }
   bool supports(Use use) const override;
   void check(const Problem& problem) const override;
+  void look_at(const LatentPart& part) override;
   std::unique_ptr<LatentRows> rows(const Problem& problem,
                                    const Partition& partition) const override;
 
@@ -34,8 +35,18 @@ class MissingPredictors : public Latent {
   NamedMatrices report_drawn(ConstVecRef drawn) const override;
 
  private:
+  // Where the numbers of rows that are read in parts stand: columns of the design, counted from 1, 0 for
+  // ones, -1, -2, ... for columns beside them; and by what columns beside them become variables.
+  struct Parts {
+    std::vector<Index> given, auxiliary;
+    Vec center, scale;
+  };
+  static Parts parts_from(const Params& params);
+
   Unknowns unknowns_;
   Index n_;
+  Parts parts_;
+  Mat given_, auxiliary_;  // of the part that was looked at last
   ImputationSlots slots_;
   ImputationModel model_;
 };

@@ -13,10 +13,7 @@ UnknownRows::UnknownRows(const Unknowns& unknowns, const Problem& problem,
                          const Partition& partition)
     : problem_(problem), unknowns_(unknowns), partition_(partition), slots_(unknowns),
       mechanism_(unknowns), weight_(problem.weight), shift_(unknowns_.d), factor_(unknowns_.d),
-      auxiliary_(unknowns_.d, -1),
-      complete_square_(Mat::Zero(unknowns_.d, unknowns_.d)),
-      complete_cross_(Mat::Zero(unknowns_.k, unknowns_.d)),
-      complete_gram_(Mat::Zero(unknowns_.k, unknowns_.k)) {
+      auxiliary_(unknowns_.d, -1) {
   Vec unit(problem.columns());
   Index first = 0;
   for (const auto& part : problem.blocks) {
@@ -33,27 +30,27 @@ UnknownRows::UnknownRows(const Unknowns& unknowns, const Problem& problem,
   find_rows();
 }
 
+// Of levels whose rows are elsewhere nothing is known.
 void UnknownRows::find_rows() {
+  start_ = {0};
+  if (!problem_.here()) return;
+  const Index d = unknowns_.d, k = unknowns_.k;
   Mat design(problem_.columns(), partition_.largest_block);
-  Vec x(unknowns_.d);
   PatternNumbers numbers([this](Index a, Index b) {
     return patterns_[a].missing < patterns_[b].missing;
   });
-  for (const BlockRange& range : partition_.blocks) {
-    gather_design(problem_, partition_.order.data() + range.first_row, range.rows, design);
-    for (Index i = 0; i < range.rows; ++i) {
-      const Index at = range.first_row + i;
-      variables({at, partition_.order[at], 0, 0}, design.col(i).data(), x);
-      add_row(at, x, numbers);
-    }
+  WeightedGram squares;
+  for (const Lane& lane : partition_.lanes) {
+    complete_.push_back({Mat::Zero(d, d), Mat::Zero(k, d), Mat::Zero(k, k)});
+    for (Index b = lane.first; b < lane.last; ++b)
+      find_rows(partition_.blocks[b], design, numbers, squares, complete_.back());
+    complete_.back().square = complete_.back().square.selfadjointView<Eigen::Lower>();
   }
-  complete_square_ = complete_square_.selfadjointView<Eigen::Lower>();
   // Entries stand by row of the problem.
   std::vector<Index> by_row(rows_.size());
   for (size_t k = 0; k < by_row.size(); ++k) by_row[k] = static_cast<Index>(k);
   std::sort(by_row.begin(), by_row.end(),
             [&](Index a, Index b) { return rows_[a].row < rows_[b].row; });
-  start_ = {0};
   for (const Index k : by_row) {
     rows_[k].entry = start_.back();
     start_.push_back(start_.back() +
@@ -62,12 +59,39 @@ void UnknownRows::find_rows() {
   drawn_ = Vec::Zero(entries());
 }
 
+// Rows with missing entries by themselves, the others together.
+void UnknownRows::find_rows(const BlockRange& range, Mat& design, PatternNumbers& numbers,
+                            WeightedGram& squares, CompleteSums& out) {
+  const Index n = problem_.n;
+  gather_design(problem_, partition_.order.data() + range.first_row, range.rows, design);
+  Mat x(unknowns_.d, range.rows), z(unknowns_.k, range.rows);
+  Index complete = 0;
+  for (Index i = 0; i < range.rows; ++i) {
+    const Index at = range.first_row + i, row = partition_.order[at];
+    variables({at, row, 0, 0}, design.col(i).data(), x.col(complete));
+    if (x.col(complete).array().isNaN().any()) {
+      add_row(at, x.col(complete), numbers);
+      continue;
+    }
+    for (Index a = 0; a < z.rows(); ++a) z(a, complete) = unknowns_.given[row + a * n];
+    ++complete;
+  }
+  if (complete > 0) sum_complete(x.leftCols(complete), z.leftCols(complete), squares, out);
+}
+
+void UnknownRows::sum_complete(const Mat& x, const Mat& z, WeightedGram& squares,
+                               CompleteSums& out) const {
+  const Arr ones = Arr::Ones(x.cols());
+  squares.add(x.data(), x.rows(), x.cols(), ones.data(), out.square.data(), x.rows());
+  out.cross.noalias() += z * x.transpose();
+  out.gram.noalias() += z * z.transpose();
+}
+
 // Patterns are numbered as they come.
 void UnknownRows::add_row(Index at, ConstVecRef x, PatternNumbers& numbers) {
   std::vector<Index> missing;
   for (Index j = 0; j < unknowns_.d; ++j)
     if (std::isnan(x[j])) missing.push_back(j);
-  if (missing.empty()) return sum_complete(at, x);
   patterns_.emplace_back();
   MissingPattern& pattern = patterns_.back();
   pattern.missing = std::vector<Index>(missing);  // of its own length
@@ -81,15 +105,6 @@ void UnknownRows::add_row(Index at, ConstVecRef x, PatternNumbers& numbers) {
   }
   ++patterns_[*number].rows;
   rows_.push_back({at, partition_.order[at], *number, 0});
-}
-
-void UnknownRows::sum_complete(Index at, ConstVecRef x) {
-  const Index row = partition_.order[at], n = problem_.n;
-  Vec z(unknowns_.k);
-  for (Index a = 0; a < unknowns_.k; ++a) z[a] = unknowns_.given[row + a * n];
-  complete_square_.selfadjointView<Eigen::Lower>().rankUpdate(x);
-  complete_cross_.noalias() += z * x.transpose();
-  complete_gram_.noalias() += z * z.transpose();
 }
 
 void UnknownRows::variables(const Row& row, const double* design, VecRef out) const {
@@ -338,13 +353,14 @@ void UnknownRows::add_indicators(const BlockRange& range, const RowBlock& rows, 
   }
 }
 
-void UnknownRows::add_all(const State& state, RowSums& out) const {
-  slots_.square(out) += complete_square_;
-  slots_.cross(out) += complete_cross_;
+void UnknownRows::add_lane(Index lane, const State& state, RowSums& out) const {
+  const CompleteSums& complete = complete_[static_cast<size_t>(lane)];
+  slots_.square(out) += complete.square;
+  slots_.cross(out) += complete.cross;
   if (draws()) return;
-  const Mat mean = slots_.mean(state), cross = mean.transpose() * complete_cross_;
-  const Mat about = complete_square_ - cross - cross.transpose() +
-                    mean.transpose() * complete_gram_ * mean;
+  const Mat mean = slots_.mean(state), cross = mean.transpose() * complete.cross;
+  const Mat about =
+      complete.square - cross - cross.transpose() + mean.transpose() * complete.gram * mean;
   out.value() -= 0.5 * precision_.cwiseProduct(about).sum();
 }
 

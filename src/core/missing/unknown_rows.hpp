@@ -86,8 +86,8 @@ class UnknownRows : public LatentRows {
 
   void add(const BlockRange& range, const RowBlock& rows, const RowTerms& terms,
            LatentBlock& scratch, RowSums& out) const override;
-  // Of the complete rows of all the problem, in the sums of the imputation model.
-  void add_all(const State& state, RowSums& out) const override;
+  // Of the complete rows, in the sums of the imputation model.
+  void add_lane(Index lane, const State& state, RowSums& out) const override;
 
   Vec drawn() const override { return drawn_; }
   void restore(ConstVecRef drawn) override { drawn_ = drawn; }
@@ -100,6 +100,10 @@ class UnknownRows : public LatentRows {
     Index row;      // of the problem
     Index pattern;
     Index entry;    // where its entries begin
+  };
+
+  struct CompleteSums {
+    Mat square, cross, gram;  // of x x' (d, d), z x' (k, d), z z' (k, k)
   };
 
   struct RowProblem;
@@ -118,13 +122,15 @@ class UnknownRows : public LatentRows {
                 RowTerms& terms, UnknownBlock& out);
   void draw_indicators(const BlockRange& range, const State& state, const RowBlock& rows,
                        UnknownBlock& out) const;
-  static UnknownBlock& own(LatentBlock& scratch) { return static_cast<UnknownBlock&>(scratch); }
-  void find_rows();
-  Index entries() const { return start_.back(); }
   // Numbers of patterns, by what is missing.
   using PatternNumbers = std::set<Index, std::function<bool(Index, Index)>>;
+  static UnknownBlock& own(LatentBlock& scratch) { return static_cast<UnknownBlock&>(scratch); }
+  void find_rows();
+  void find_rows(const BlockRange& range, Mat& design, PatternNumbers& numbers, WeightedGram& squares,
+                 CompleteSums& out);
+  Index entries() const { return start_.back(); }
   void add_row(Index at, ConstVecRef x, PatternNumbers& numbers);
-  void sum_complete(Index at, ConstVecRef x);
+  void sum_complete(const Mat& x, const Mat& z, WeightedGram& squares, CompleteSums& out) const;
   void find(const BlockRange& range, UnknownBlock& out) const;
   void variables(const Row& row, const double* design, VecRef out) const;
   const ConditionalLaw& law(Index pattern, UnknownBlock& scratch) const;
@@ -157,7 +163,7 @@ class UnknownRows : public LatentRows {
   std::vector<Row> rows_;               // by working order
   std::vector<Index> start_;            // first entry of each by row of the problem, and the end
   std::vector<MissingPattern> patterns_;
-  Mat complete_square_, complete_cross_, complete_gram_;
+  std::vector<CompleteSums> complete_;  // by lane
   // Of this pass:
   Mat precision_, mean_;                // P and E B
   bool begun_ = false;                  // is there a q of the coefficients? Then

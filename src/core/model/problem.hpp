@@ -37,9 +37,8 @@ struct SparseColumns {
 };
 
 // The model: what the coefficient side needs. It knows how many rows and levels there are, not what
-// is in them, so it is the same wherever the rows are. Two parts still come with their rows, and
-// so need them in memory: sparse columns, whose terms the priors speak of, and a latent,
-// whose global part sums what its rows are given.
+// is in them, so it is the same wherever the rows are. Sparse columns, whose terms the priors
+// speak of, still come with their rows, and so need them in memory.
 struct Model {
   Index n = 0;               // rows
   Index groups = 0;          // levels of the grouping factor of `multipliers`

@@ -108,7 +108,8 @@ class LatentLines : public LineSource {
     }
     out.clear();
     unknown_->add(whole_, block_, RowTerms(), *scratch_, out);
-    unknown_->add_all(state, out);
+    for (size_t lane = 0; lane < partition_.lanes.size(); ++lane)
+      unknown_->add_lane(static_cast<Index>(lane), state, out);
   }
 
   Vec drawn() const { return unknown_->drawn(); }

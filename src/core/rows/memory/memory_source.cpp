@@ -76,10 +76,10 @@ void MemorySource::sums(const State& state, RowSums& out, Host& host) {
       checkpoint();
       add(range, state, scratch, *mine);
     }
+    latent_->add_lane(lane, state, *mine);
     total_->put(lane, std::move(mine));
   });
   out = total_->total();
-  latent_->add_all(state, out);
 }
 
 // The block's rows and the moments of their linear predictors, unknown predictors at what is known

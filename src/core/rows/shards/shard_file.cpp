@@ -14,7 +14,8 @@ constexpr std::uint64_t kShardMagic = 0x3264687376736262;  // "bbsvshd2"
 constexpr std::uint64_t kMostSize = std::uint64_t{1} << 40;
 
 enum Word {
-  magic, rows, columns, multipliers, leaving, levels, parts, group_sum, number_sum, head_sum, words
+  magic, rows, columns, multipliers, leaving, beside, levels, parts, group_sum, number_sum, head_sum,
+  words
 };
 
 using Head = std::uint64_t[words];
@@ -35,6 +36,7 @@ std::vector<std::pair<const double*, Index>> sections(const ShardShape& shape,
   if (shape.offset) out.emplace_back(rows.offset, shape.n);
   out.emplace_back(rows.z, shape.n * shape.q);
   out.emplace_back(rows.left_over, shape.n * shape.leaving);
+  out.emplace_back(rows.beside, shape.n * shape.beside);
   return out;
 }
 
@@ -53,6 +55,7 @@ ShardViews views_of(const ShardShape& shape, const std::vector<double>& numbers,
   if (shape.offset) out.offset = take(shape.n);
   if (shape.q > 0) out.z = take(shape.n * shape.q);
   if (shape.leaving > 0) out.left_over = take(shape.n * shape.leaving);
+  if (shape.beside > 0) out.beside = take(shape.n * shape.beside);
   if (shape.groups > 0) out.group = group.data();
   return out;
 }
@@ -82,6 +85,7 @@ void ShardFile::write(const ShardShape& shape, const ShardViews& from) const {
                word(shape.p),
                word(shape.q),
                word(shape.leaving),
+               word(shape.beside),
                word(shape.groups),
                std::uint64_t{shape.weight} + 2 * std::uint64_t{shape.offset},
                checksum_of(codes.data(), bytes_of(codes)),
@@ -89,8 +93,8 @@ void ShardFile::write(const ShardShape& shape, const ShardViews& from) const {
                0};
   head[head_sum] = sum_of(head);
   // Under another name first: a killed run leaves no shard that is not whole.
-  const std::string beside = path_ + ".new";
-  std::ofstream file(std::filesystem::u8path(beside), std::ios::binary | std::ios::trunc);
+  const std::string unfinished = path_ + ".new";
+  std::ofstream file(std::filesystem::u8path(unfinished), std::ios::binary | std::ios::trunc);
   file.write(reinterpret_cast<const char*>(head), sizeof head);
   file.write(reinterpret_cast<const char*>(codes.data()),
              static_cast<std::streamsize>(bytes_of(codes)));
@@ -99,10 +103,10 @@ void ShardFile::write(const ShardShape& shape, const ShardViews& from) const {
   file.close();
   std::error_code failed;
   if (!file.fail())
-    std::filesystem::rename(std::filesystem::u8path(beside), std::filesystem::u8path(path_),
+    std::filesystem::rename(std::filesystem::u8path(unfinished), std::filesystem::u8path(path_),
                             failed);
   if (!file.fail() && !failed) return;
-  std::filesystem::remove(std::filesystem::u8path(beside), failed);
+  std::filesystem::remove(std::filesystem::u8path(unfinished), failed);
   refuse("can't be written. Is the disk full, and may files be made in its folder?");
 }
 
@@ -128,6 +132,7 @@ void ShardFile::read_parts(ShardRows& out, bool whole) const {
   shape.p = static_cast<Index>(head[columns]);
   shape.q = static_cast<Index>(head[multipliers]);
   shape.leaving = static_cast<Index>(head[leaving]);
+  shape.beside = static_cast<Index>(head[beside]);
   shape.groups = static_cast<Index>(head[levels]);
   shape.weight = head[parts] & 1;
   shape.offset = head[parts] & 2;

@@ -12,19 +12,20 @@ namespace bsvm {
 struct ShardShape {
   Index n = 0, p = 0, q = 0;  // rows; columns of the design and of the multipliers
   Index leaving = 0;          // columns of what terms leave over (Rows::left_over)
+  Index beside = 0;           // columns for the latent (latent/latent.hpp)
   Index groups = 0;           // levels, 0: no grouping factor
   bool weight = false, offset = false;
   std::uint64_t sum = 0;  // a checksum of the file, once it was read
 
-  Index numbers() const { return n * (p + q + leaving + 1 + weight + offset); }
+  Index numbers() const { return n * (p + q + leaving + beside + 1 + weight + offset); }
 };
 
-// Views of the caller's memory: x (n, p), z (n, q) and left_over (n, leaving) by column, each other
-// (n); null where the shape has none.
+// Views of the caller's memory: x (n, p), z (n, q), left_over (n, leaving) and beside (n, beside) by
+// column, each other (n); null where the shape has none.
 struct ShardViews {
-  const double *x = nullptr, *y = nullptr, *weight = nullptr, *offset = nullptr, *z = nullptr,
-               *left_over = nullptr;
+  const double *x = nullptr, *y = nullptr, *weight = nullptr, *offset = nullptr, *z = nullptr;
   const int* group = nullptr;
+  const double *left_over = nullptr, *beside = nullptr;
 };
 
 // What was read of a file, and views of it.

@@ -51,6 +51,7 @@ void ShardProblem::look_at(const ShardRows& rows) {
   problem.offset = rows.views.offset;
   problem.group = rows.views.group;
   problem.left_over = rows.views.left_over;
+  problem.latent->look_at({rows.shape.n, rows.views.x, rows.views.beside});
   design->look_at(rows.views.x, rows.shape.n);
   if (slopes) slopes->look_at(rows.views.z, rows.shape.n);
   if ((shift == 0 && unit == 1) || !rows.views.y) return;

@@ -1,0 +1,120 @@
+# Missing predictors of rows in files, beside the same rows in memory.
+
+incomplete_data <- function(n = 2600) {
+  d <- streamed_data(n)
+  d$z <- d$z + 0.5 * d$x
+  d$other <- d$z + rnorm(n)
+  d$number <- d$x - d$z + rnorm(n)
+  d$x[sample(n, n / 5)] <- NA
+  d$z[sample(n, n / 8)] <- NA
+  d$other[sample(n, n / 20)] <- NA
+  d
+}
+
+# Text is a factor in a source.
+law_of <- function(fit) {
+  law <- fit$missing$law
+  law[setdiff(names(law), c("rows", "recipe"))]
+}
+
+test_that("fits of incomplete sources are those of rows in memory, to the bit", {
+  local_replace("spill_rows", 1000L)
+  local_small_shards()
+  d <- incomplete_data()
+  compare <- function(formula, ..., missing = missing_normal(), data = d,
+                      engine = engine_gaussian(integrate = FALSE)) {
+    here <- bsvm(formula, data, missing = missing, engine = engine, ...)
+    there <- bsvm(formula, chunks_of(data), missing = missing, engine = engine, ...)
+    expect_gt(there$streamed$shards, nrow(data) > 2100)
+    expect_identical(there$posterior, here$posterior)
+    expect_identical(law_of(there), law_of(here))
+    expect_identical(there$elbo, here$elbo)
+    expect_length(there$missing$imputed$row, 0L)
+    invisible(list(here, there))
+  }
+  both <- compare(y ~ x + z + f, weights = 1 + k)
+  new <- d[1:40, ]
+  expect_identical(predict(both[[2L]], new, type = "prob"), predict(both[[1L]], new, type = "prob"))
+  expect_identical(unname(predict(both[[2L]], chunks_of(new, 13), type = "prob")),
+                   unname(predict(both[[2L]], new, type = "prob")))
+  expect_output(print(summary(both[[2L]], details = TRUE)), "x: 520 (20 %)", fixed = TRUE)
+  compare(y ~ x + z + (1 | g))
+  compare(y ~ x + z, missing = missing_normal(auxiliary = ~ other + f))
+  compare(y ~ x, missing = missing_normal(auxiliary = ~ f)) # nothing but dummies beside it
+  compare(number ~ x * k + log1p(abs(z)), likelihood = "gaussian")
+  vb <- engine_vb()
+  suppressWarnings({ # of the pseudo-likelihood
+    compare(y ~ x + z + (1 | g), likelihood = "hinge", engine = vb)
+    compare(y ~ x + z + f, likelihood = "hinge", engine = vb, missing = missing_selection(~ x))
+  })
+  # complete after all
+  complete <- d[!is.na(d$x), ]
+  compare(y ~ x + f, data = complete)
+})
+
+test_that("what columns are is decided by all rows of a source", {
+  local_replace("spill_rows", 500L)
+  d <- incomplete_data(1800)
+  d$late <- replace(d$k %% 2, 1700, NA) # complete in the first rows
+  d$three <- replace(d$k %% 2, 1701, 2) # of two values in these
+  d$two <- d$k %% 2
+  here <- bsvm(y ~ x + late + three + two, d, missing = missing_normal())
+  there <- bsvm(y ~ x + late + three + two, chunks_of(d), missing = missing_normal())
+  expect_identical(there$missing$law$given, c("(Intercept)", "two"))
+  expect_identical(law_of(there), law_of(here))
+  expect_identical(there$posterior, here$posterior)
+})
+
+test_that("smooth terms and Gaussian processes go beside modelled predictors", {
+  skip_if_not_installed("mgcv")
+  d <- incomplete_data(1500)
+  d$w <- runif(1500)
+  difference <- function(formula) {
+    here <- bsvm(formula, d, missing = missing_normal(), engine = engine_gaussian(integrate = FALSE))
+    there <- bsvm(formula, chunks_of(d), missing = missing_normal())
+    found <- predict(there, d[1:50, ], type = "link", interval = TRUE)
+    expected <- predict(here, d[1:50, ], type = "link", interval = TRUE)
+    max(abs(found$fit - expected$fit) / expected$sd, abs(found$sd / expected$sd - 1))
+  }
+  expect_lt(difference(y ~ s(x, k = 5) + z), 1e-3) # with a flat optimum
+  expect_lt(difference(y ~ x + gp(w, kernel = kernel_se(1), points = 6)), 1e-8)
+})
+
+test_that("a cluster gives the same bits", {
+  local_small_shards()
+  d <- incomplete_data()
+  fit <- function(...) bsvm(y ~ x + z + f, chunks_of(d), missing = missing_normal(), ...)
+  cluster <- local_cluster(2)
+  expect_identical(fit(cluster = cluster)$posterior, fit()$posterior)
+})
+
+test_that("what cannot be modelled is refused, wherever it stands", {
+  local_replace("spill_rows", 500L)
+  d <- incomplete_data(1600)
+  refused <- function(class, words, formula, data = d, missing = missing_normal(), ...) {
+    expect_refusal(bsvm(formula, chunks_of(data), missing = missing, ...), class, words)
+  }
+  last <- function(name, value) {
+    d[[name]][1600] <- value
+    d
+  }
+  refused("missing", c("y (1)", "Only predictors"), y ~ x, last("y", NA))
+  refused("missing", c("g (1)", "Only predictors"), y ~ x + (1 | g), last("g", NA))
+  refused("missing", c("k (1)", "Only predictors"), y ~ x, last("k", NA), weights = k + 1)
+  refused("missing", c("f (1)", "\"unknown\""), y ~ x + f, last("f", NA))
+  refused("missing", "infinite values: x (1)", y ~ x, last("x", Inf))
+  refused("missing", "factor(ifelse(", y ~ x + factor(ifelse(k > 2 & x > 1, NA, k)))
+  refused("missing", c("w", "Gaussian-process"), y ~ z + gp(w, points = 5),
+          transform(d, w = replace(runif(1600), 1600, NA)))
+  refused("missing", "no value in any row", y ~ z + ifelse(x > 1e9, x, NA_real_))
+  refused("unsupported", "auxiliary", y ~ x, missing = missing_normal(matrix(1, 1600, 1)))
+  refused("data", "nowhere", y ~ x, missing = missing_normal(~ nowhere))
+  refused("argument", "not both", y ~ x, na.action = na.omit)
+  refused("unsupported", "engine_gaussian()", y ~ x, engine = engine_gibbs(), likelihood = "hinge")
+  refused("unsupported", "missing predictors", y ~ x, engine = engine_em(), likelihood = "hinge",
+          prior = prior_ridge(variance = 1))
+  fit <- bsvm(y ~ x, chunks_of(d), missing = missing_normal())
+  expect_refusal(imputed(fit), "unsupported", "read from a source")
+  expect_equal(nobs(bsvm(y ~ x, chunks_of(d), missing = missing_omit())), sum(!is.na(d$x)))
+  expect_refusal(bsvm(y ~ x, chunks_of(d)), "missing", c("x (320)", "missing_normal"))
+})
