@@ -176,7 +176,7 @@
 #'   `weights` and `offset`, from `data` or elsewhere, for the rows chosen by `subset`. In
 #'   `update()`, a term such as `x - mean(x)` then uses only these rows. If `data` was given as a
 #'   value, for example by [do.call()], all its columns are kept. A matrix fit keeps `x`, `y`,
-#'   `group`, `weights` and `offset`.
+#'   `group`, `weights` and `offset`. If `data` is a source, at most 1000 rows are kept.
 #' @param cluster `NULL` (default), or a cluster of package parallel among whose workers the rows of a
 #'   [bsvm_source()] are divided; see [bsvm_cluster].
 #' @param control From [bsvm_control()].
@@ -348,7 +348,7 @@ bsvm.data.frame <- function(x, ...) {
 
 # What a fit of a source takes by value.
 frame_arguments <- c("formula", "na.action", "contrasts", "drop.unused.levels", "class.weights",
-                     "likelihood", "prior", "missing", "engine", "standardize", "control")
+                     "likelihood", "prior", "missing", "engine", "standardize", "keep_data", "control")
 
 # Arguments that are evaluated in the data.
 lazy_arguments <- c("subset", "weights", "offset")

@@ -44,12 +44,13 @@ population_multipliers <- function(fit, group, newdata) {
   new_multipliers(group, stats::delete.response(fit$terms), newdata, "error")
 }
 
-# Rows whose predictors are averaged over, at most `most` of those of the fit, evenly spread.
+# Rows whose predictors are averaged over, at most `most` of those of the fit, evenly spread; of a source
+# those that the fit keeps.
 most_counterfactual <- 500L
 
 rows_averaged_over <- function(object, env, what, most = most_counterfactual) {
   need_formula(object, what)
-  data <- training_data(object, env)$x
+  data <- if (is.null(object$streamed)) training_data(object, env)$x else sampled_rows(object, what)
   used <- which(rep_len(used_rows(object), nrow(data)))
   if (!is.null(object$counts)) used <- used[!duplicated(object$counts$used)]
   data[used[spread_over(length(used), most)], , drop = FALSE]

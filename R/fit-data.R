@@ -98,7 +98,7 @@ without <- function(call, name) call[names(call) != name]
 kept_values <- function(call, object, changed, env) {
   known <- object[c("engine", "likelihood", "standardize", "control")]
   known <- c(object$arguments, known[setdiff(names(known), names(object$arguments))],
-             list(keep_data = !is.null(object$data)))
+             list(keep_data = !is.null(object$data) || !is.null(object$streamed$rows)))
   wanted <- setdiff(names(call), c("", "formula", arguments_of_data, changed))
   lost <- setdiff(wanted, names(known))
   c(known[intersect(wanted, names(known))],

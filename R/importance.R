@@ -109,7 +109,8 @@ own_importance_rows <- function(object, env) {
   if (!is.null(object$counts)) {
     return(counted_rows(data, fit_counts_table(object)$counts))
   }
-  weight <- if (is.null(object$weights)) rep(1, nrow(data)) else object$weights[object$weights > 0]
+  weight <- c(object$weights, object$streamed$weight)
+  weight <- if (is.null(weight)) rep(1, nrow(data)) else weight[weight > 0]
   list(data = data, y = response_of(object, data), weight = weight)
 }
 

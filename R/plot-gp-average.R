@@ -7,7 +7,9 @@ most_averages <- 12L    # variables in a picture
 average_points <- 40L   # values of a variable
 
 plot_averages <- function(object, basis, level, env) {
-  rows <- at_most(needed_rows(object, basis, training_data(object, env)$x), averaged_rows)
+  data <- if (is.null(object$streamed)) training_data(object, env)$x
+          else sampled_rows(object, "plot(which = \"gp\")")
+  rows <- at_most(needed_rows(object, basis, data), averaged_rows)
   numbers <- those_that_vary(number_inputs(basis), rows)
   if (length(numbers) == 0L) return(plot_level_averages(object, basis, level, rows))
   chosen <- most_varying(object, basis, rows, numbers)

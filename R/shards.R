@@ -11,6 +11,7 @@
 #   n_positive      of a response of classes: rows of the second one
 #   spread, exact   of a response of numbers: what spread_of() has of it; do the columns fit it exactly?
 #   sample          at most 1000 rows, evenly spread: x, y, weight, offset, group, z, left_over, beside
+#   rows            the same rows as the source has them, a data frame
 #   unknowns        what is known of missing predictors (R/missing-streamed.R)
 #
 # A shard is whole lanes of a pass and, with a grouping factor, whole levels, whose rows keep their
@@ -32,7 +33,7 @@ write_shards <- function(spill, frame, choose, n, verbose) {
     rows <- make(read_piece(spill, k))
     if (length(rows$y) == 0L) next
     note_rows(seen, rows)
-    deal$add(rows)
+    deal$add(rows[names(rows) != "raw"])
     tell(k * as.numeric(spill$piece_rows))
   }
   shards <- new_shards(folder, deal$finish(), frame, seen)
@@ -81,8 +82,8 @@ free_bytes <- function(folder) {
 
 # ---- rows of a piece ----------------------------------------------------------------------------
 
-# A function of a piece: list(x without the intercept, y, weight, offset, group, z, left_over, beside) of
-# the rows that take part.
+# A function of a piece: list(x without the intercept, y, weight, offset, group, z, left_over, beside, and
+# raw, as they came) of the rows that take part.
 row_maker <- function(frame, choose) {
   parts <- frame[c("terms", "xlevels", "contrasts", "bases", "groups")]
   home <- formula_environment(frame$formula)
@@ -102,7 +103,7 @@ row_maker <- function(frame, choose) {
          weight = if (is.null(factors)) weight else factors * (if (is.null(weight)) 1 else weight),
          offset = sum_offsets(design$offset, chosen$offset), group = group$codes, z = group$z,
          left_over = if (!is.null(leaving)) design$left_over[, leaving, drop = FALSE],
-         beside = piece_auxiliary(frame, rows))
+         beside = piece_auxiliary(frame, rows), raw = rows)
   }
 }
 
@@ -272,7 +273,10 @@ note_rows <- function(seen, rows) {
   }
   if (!is.null(seen$response)) note_response(seen$response, rows)
   at <- seen$wanted[seen$wanted > seen$n & seen$wanted <= seen$n + length(rows$y)] - seen$n
-  if (length(at) > 0L) seen$sample[[length(seen$sample) + 1L]] <- some_shard_rows(rows, at)
+  if (length(at) > 0L) {
+    seen$sample[[length(seen$sample) + 1L]] <- some_shard_rows(rows[names(rows) != "raw"], at)
+    seen$rows[[length(seen$rows) + 1L]] <- rows$raw[at, , drop = FALSE]
+  }
   seen$n <- seen$n + length(rows$y)
   if (is.null(seen$response)) seen$positive <- seen$positive + sum(rows$y > 0)
 }
@@ -302,7 +306,13 @@ seen_moments <- function(seen) {
        weight = found$weight, bounds = of$bounds, unknowns = of$unknowns,
        z_sums = if (!is.null(seen$z)) core_read_moments(seen$z),
        spread = if (!is.null(seen$response)) streamed_spread(seen$response),
-       offset_mean = offset$mean, offset_bounds = offset$bounds, sample = sample)
+       offset_mean = offset$mean, offset_bounds = offset$bounds, sample = sample,
+       rows = unnumbered(do.call(rbind, seen$rows)))
+}
+
+unnumbered <- function(data) {
+  row.names(data) <- NULL
+  data
 }
 
 # As in column_moments().

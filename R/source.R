@@ -84,8 +84,10 @@ new_source <- function(label, names, open, anywhere = FALSE) {
 #' those of [engine_em()] and [engine_ecme()], which read the rows a few times, in this session even if
 #' there is a cluster.
 #'
-#' Such a fit keeps no rows: `fitted()`, `residuals()` and other functions that look at them are
-#' refused. `predict(fit, newdata = source)` reads the source in chunks.
+#' Such a fit keeps at most 1000 rows, spread evenly over the source, or none with `keep_data = FALSE`.
+#' `plot(fit, "effects")`, [importance()] and emmeans average over these. `fitted()`, `residuals()` and
+#' other functions that need all rows are refused. `predict(fit, newdata = source)` reads the source in
+#' chunks.
 #' @param x A function with an argument `reset`, names of files, or a DBI connection.
 #' @param chunk_size How many rows are read at once. It does not change any result.
 #' @param format `NULL`, or one of `"csv"`, `"tsv"`, `"parquet"`, `"rds"` and `"fst"` for all files.

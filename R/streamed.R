@@ -11,7 +11,8 @@
 #   with_sample()     in place of the prototype's rows the frame has a thousand rows, evenly spread,
 #                     for what asks for a few; `streamed` has what is known of all of them
 #
-# From there on it is a fit like others, whose `cluster` are the shards. The fit keeps no row.
+# From there on it is a fit like others, whose `cluster` are the shards. It keeps the sample's rows of
+# the source, for averages and pictures, in `fit$streamed`.
 fit_source <- function(source, written, call, from, arguments) {
   refuse_streamed(written, arguments)
   arguments <- with_source_rule(arguments, written)
@@ -36,7 +37,7 @@ fit_source <- function(source, written, call, from, arguments) {
   fit <- new_bsvm(frame, spec, bsvm_run(spec, arguments$control), call, arguments$control, NULL,
                   arguments$given)
   if (!is.null(team)) tell_lost(team)
-  without_rows(fit, shards)
+  without_rows(fit, shards, arguments$keep_data)
 }
 
 prepare_rows <- function(source, parts, given, arguments) {
@@ -208,12 +209,20 @@ with_sample <- function(frame, shards) {
   frame
 }
 
-without_rows <- function(fit, shards) {
+without_rows <- function(fit, shards, keep_data) {
   fit$y <- fit$link <- numeric(0)
   fit["weights"] <- fit["offset"] <- list(NULL)
   fit$nobs <- if (shards$n <= .Machine$integer.max) as.integer(shards$n) else shards$n
   fit$streamed <- shards[c("n", "n_positive", "shards", "bytes")]
+  if (keep_data) fit$streamed[c("rows", "weight")] <- list(shards$rows, shards$sample$weight)
   fit
+}
+
+# For what averages over rows of the fit: those of the source that it keeps.
+sampled_rows <- function(object, what) {
+  if (!is.null(object$streamed$rows)) return(object$streamed$rows)
+  abort("unsupported", what, " needs rows to average over, and with `keep_data = FALSE` the fit keeps ",
+        "none. Fit with `keep_data = TRUE`, which keeps at most ", most_sampled, " rows of a source.")
 }
 
 # A line before the first pass, if it is about much: how long the first file takes to read says how long

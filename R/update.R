@@ -70,15 +70,18 @@ refit_call <- function(call, object, changed, env) {
     values$data <- force_argument(eval(call$data, env), "data", "data")
   }
   data <- if (is.null(values$data)) call$data else values$data
-  for (name in setdiff(intersect(lazy, names(call)), changed)) {
-    need_found(name, call[[name]], data, environment(again$formula))
+  wanted <- setdiff(intersect(lazy, names(call)), changed)
+  source <- if (length(wanted) > 0L) as_source(data)
+  for (name in wanted) {
+    need_found(name, call[[name]], if (is.null(source)) names(data) else source_names(source),
+               environment(again$formula))
   }
   refit(again, call, values, env)
 }
 
 # Arguments that are evaluated in the data, and whose values for other rows the fit does not keep.
-need_found <- function(name, written, data, home) {
-  absent <- Filter(function(v) !exists(v, home), setdiff(all.vars(written), names(data)))
+need_found <- function(name, written, known, home) {
+  absent <- Filter(function(v) !exists(v, home), setdiff(all.vars(written), known))
   if (length(absent) == 0L) return(invisible())
   abort(if (name == "subset") "argument" else name, "The fit's `", name, "`, `",
         deparse(written, nlines = 1L), "`, can't be evaluated again: ", enumerate(absent),

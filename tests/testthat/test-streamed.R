@@ -164,6 +164,34 @@ test_that("kernels of long sources are learned from rows spread over them", {
   expect_equal(rows[2L], 4000)
 })
 
+test_that("a streamed fit keeps some rows, which pictures and averages are of", {
+  d <- streamed_data(900)
+  here <- bsvm(y ~ x + z + (1 | g), d, weights = 1 + k, engine = engine_gaussian(integrate = FALSE))
+  there <- bsvm(y ~ x + z + (1 | g), chunks_of(d, 70), weights = 1 + k)
+  rows <- there$streamed$rows
+  expect_identical(rows$x, d$x) # all, if there are no more than a thousand
+  expect_identical(there$streamed$weight, 1 + d$k)
+  drawn <- function(fit) {
+    set.seed(1)
+    ggplot2::layer_data(plot(fit, "effects", pars = "x"))$y
+  }
+  skip_if_not_installed("ggplot2")
+  expect_equal(drawn(there), drawn(here), tolerance = 1e-12)
+  set.seed(2)
+  of_source <- importance(there, times = 2)
+  set.seed(2)
+  expect_equal(of_source, importance(here, times = 2), tolerance = 1e-12)
+  skip_if_not_installed("mgcv")
+  long <- bsvm(y ~ x + gp(x, z, f, kernel = kernel_se(5), points = 40), chunks_of(streamed_data(2500)))
+  expect_equal(nrow(long$streamed$rows), 1000)
+  expect_s3_class(plot(long, "gp"), "ggplot")
+  none <- bsvm(y ~ x, chunks_of(d), keep_data = FALSE)
+  expect_null(none$streamed$rows)
+  expect_refusal(plot(none, "effects"), "unsupported", "keep_data = TRUE")
+  expect_null(update(none, . ~ . + z)$streamed$rows)
+  expect_identical(update(there, . ~ x)$streamed$rows$x, d$x)
+})
+
 test_that("bases are made from rows spread evenly, with levels and extremes", {
   d <- streamed_data(3000)
   local_piece_rows(1000L)

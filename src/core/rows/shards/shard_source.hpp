@@ -46,7 +46,7 @@ class ShardSource : public DrawSource {
   // `beside`: how the names of files of the levels' states begin, if these do not stay in memory;
   // `before`: what is before the first shard. The problem must outlive it.
   ShardSource(ShardProblem& view, std::vector<std::string> paths, std::string beside, Use use,
-              int threads, ShardPlace before = {}, Index most_in_memory = Index{1} << 25);
+              int threads, ShardPlace before = {}, Index most_in_memory = Index{1} << 24);
 
   void ask(Use use) override { use_ = use; }
   void turn(std::string from, std::string to, Index first) {  // ShardStates
