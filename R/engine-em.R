@@ -153,7 +153,9 @@ traits_of.bsvm_engine_ecme <- function(engine) {
   )
 }
 
-estimator_traits <- function(...) new_traits(streams = TRUE, mode = TRUE, learned = "none", ...)
+estimator_traits <- function(...) {
+  new_traits(streams = TRUE, passes = 4, mode = TRUE, learned = "none", ...)
+}
 
 # The papers' iterations and annealing weigh all rows.
 #' @export

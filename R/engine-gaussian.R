@@ -117,7 +117,7 @@ approximation_hints <- c(
 #' @export
 traits_of.bsvm_engine_gaussian <- function(engine) {
   new_traits(
-    elsewhere = TRUE, latent = "expected", integrates = TRUE, word = "Gaussian engine",
+    elsewhere = TRUE, passes = 50, latent = "expected", integrates = TRUE, word = "Gaussian engine",
     bound = "Log evidence (estimate)",
     linear_response = paste("engine_gaussian() averages over the variances and keeps all",
                             "covariances of the rest.")

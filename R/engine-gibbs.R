@@ -167,5 +167,6 @@ refuse_empirical <- function(engine) {
 
 #' @export
 traits_of.bsvm_engine_gibbs <- function(engine) {
-  new_traits(elsewhere = TRUE, latent = "drawn", word = "Gibbs sampler")
+  new_traits(elsewhere = TRUE, passes = least_sweeps(engine$settings), latent = "drawn",
+             word = "Gibbs sampler")
 }

@@ -47,6 +47,11 @@ check_chains <- function(chains) {
   as.integer(chains)
 }
 
+# Of all chains; more where they go on until draws are effective.
+least_sweeps <- function(settings) {
+  settings$chains * (settings$burnin + as.numeric(settings$draws) * settings$thin)
+}
+
 check_sweeps <- function(settings) {
   sweeps <- settings$burnin + as.numeric(settings$draws) * settings$thin
   if (sweeps > 1e9) {

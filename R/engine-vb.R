@@ -81,7 +81,7 @@ engine_vb <- function(accelerate = TRUE, starts = NULL) {
 
 #' @export
 traits_of.bsvm_engine_vb <- function(engine) {
-  new_traits(elsewhere = TRUE, latent = "augmented", dense_selection = TRUE, inverse_means = TRUE,
+  new_traits(elsewhere = TRUE, passes = 20, latent = "augmented", dense_selection = TRUE, inverse_means = TRUE,
              trace = "Lower bound")
 }
 

@@ -41,6 +41,7 @@ traits_of.bsvm_engine <- function(engine) new_traits()
 #   sparse             takes sparse predictors
 #   elsewhere          fits rows that are in other processes
 #   streams            fits rows that are read in parts
+#   passes             how often it reads all rows, about
 #   latent             the ways in which it looks at rows with unknown predictors (latent_uses())
 #   latent_groups      ... also in a model with a grouping factor
 #   latent_links       draws the linear predictors of such rows: their weights are limited
@@ -65,7 +66,7 @@ traits_of.bsvm_engine <- function(engine) new_traits()
 #   word               for the head of print()
 #   bound, trace       names of the objective at the end (NULL: it is no bound and no evidence), and
 #                      in the picture of its course
-new_traits <- function(sparse = TRUE, elsewhere = FALSE, streams = elsewhere,
+new_traits <- function(sparse = TRUE, elsewhere = FALSE, streams = elsewhere, passes = NA_real_,
                        latent = character(0), latent_groups = TRUE, latent_links = FALSE,
                        learned = "grouped", integrates = FALSE, keeps_several = FALSE,
                        needs_integrated = FALSE, gp_alone = FALSE, learns_kernels = FALSE,

@@ -30,10 +30,10 @@ fit_source <- function(source, written, call, from, arguments) {
   shards <- rows$shards
   on.exit(drop_shards(shards), add = TRUE)
   shards$team <- team
-  tell_plan(shards, arguments$control$verbose)
   frame <- with_sample(rows$frame, shards)
   spec <- bsvm_spec(frame, arguments$prior, arguments$likelihood, arguments$engine,
                     arguments$standardize)
+  tell_plan(shards, spec$engine, arguments$control$verbose)
   fit <- new_bsvm(frame, spec, bsvm_run(spec, arguments$control), call, arguments$control, NULL,
                   arguments$given)
   if (!is.null(team)) tell_lost(team)
@@ -228,15 +228,18 @@ sampled_rows <- function(object, what) {
 # A line before the first pass, if it is about much: how long the first file takes to read says how long
 # all of them take at least.
 least_told <- 2^30
+kept_bytes <- 2^27 # of an engine that keeps rows between readings, at most (core/point/estimator.hpp)
 
-tell_plan <- function(shards, verbose) {
+tell_plan <- function(shards, engine, verbose) {
   if (isFALSE(verbose) || is.null(verbose) && shards$bytes < least_told) return(invisible())
   taken <- system.time(core_shard_shape(shards$paths[1L]))[["elapsed"]]
+  bytes <- 3 * max(file.size(shards$paths)) + 64 * shards$columns^2 +
+    if (is_estimator(engine)) kept_bytes else 0
   cat("bsvm: ", in_full(shards$n), " rows of ", shards$columns, " columns in ", shards$shards,
-      if (shards$shards > 1L) " files (" else " file (", signif(shards$bytes / 2^30, 3L),
-      " GiB), read in each iteration, at least ", signif(taken * shards$shards, 2L), " s; about ",
-      ceiling((3 * max(file.size(shards$paths)) + 64 * shards$columns^2) / 2^20),
-      " MiB of memory\n", sep = "", file = stderr())
+      if (shards$shards > 1L) " files (" else " file (", signif(shards$bytes / 2^30, 3L), " GiB), read ",
+      if (is_sampler(engine)) "at least " else "about ", in_full(trait(engine, "passes")), " times, at least ",
+      signif(taken * shards$shards, 2L), " s each; about ", ceiling(bytes / 2^20), " MiB of memory",
+      if (!is.null(shards$team)) " a worker", "\n", sep = "", file = stderr())
 }
 
 # For methods that look at the rows of the fit.

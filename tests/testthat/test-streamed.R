@@ -192,6 +192,21 @@ test_that("a streamed fit keeps some rows, which pictures and averages are of", 
   expect_identical(update(there, . ~ x)$streamed$rows$x, d$x)
 })
 
+test_that("the plan of a long fit says how often the rows are read", {
+  d <- streamed_data(600)
+  local_replace("least_told", 0)
+  plan <- function(...) {
+    said <- capture.output(suppressWarnings(bsvm(y ~ x, chunks_of(d), ...)), type = "message")
+    grep("600 rows of 2 columns in 1 file", said, value = TRUE)
+  }
+  expect_match(plan(), "read about 50 times, at least .* s each; about .* MiB of memory$")
+  hinge <- function(engine, ...) plan(likelihood = "hinge", engine = engine, ...)
+  expect_match(hinge(engine_vb()), "read about 20 times")
+  expect_match(hinge(engine_gibbs(draws = 5, burnin = 5, thin = 2, chains = 2)), "at least 30 times")
+  expect_match(hinge(engine_em(), prior = prior_ridge(variance = 1)), "about 4 times")
+  expect_length(plan(control = bsvm_control(verbose = FALSE)), 0L)
+})
+
 test_that("bases are made from rows spread evenly, with levels and extremes", {
   d <- streamed_data(3000)
   local_piece_rows(1000L)
