@@ -70,8 +70,8 @@ new_source <- function(label, names, open, anywhere = FALSE) {
 #' a data frame, and inducing points are chosen among them. The files then have a column for each
 #' inducing point. `infer` must be `"none"`.
 #'
-#' `missing = missing_normal()` and [missing_selection()] model missing predictors with
-#' [engine_gaussian()] and [engine_vb()], as in a data frame. [imputed()] is an error, since no row is kept.
+#' `missing = missing_normal()` and [missing_selection()] model missing predictors as in a data frame.
+#' [imputed()] is then an error, and `engine_gibbs()` has no checkpoint.
 #'
 #' In place of a second grouping factor, `s(g, bs = "re")` is the random intercept `(1 | g)`, with a
 #' column for each level. There `g` must be text or a factor; of numbers it is a slope.

@@ -32,8 +32,10 @@ List variances(const bsvm::Problem& problem, const bsvm::SampleResult& result) {
 List unknowns(const bsvm::Problem& problem, const bsvm::SampleResult& result,
               const bsvm::SampleOptions& options) {
   if (!problem.latent->any()) return List();
-  bsvm::Imputations imputed =
-      bsvm::MemorySource(problem, bsvm::Use::drawn, 1).imputations(bsvm::State(bsvm::Layout()));
+  bsvm::Imputations imputed;  // none of rows that are elsewhere
+  if (problem.here())
+    imputed =
+        bsvm::MemorySource(problem, bsvm::Use::drawn, 1).imputations(bsvm::State(bsvm::Layout()));
   imputed.mean = mean_over(result, &bsvm::ChainDraws::unknown_center);
   imputed.sd =
       sd_over(result, &bsvm::ChainDraws::unknown_center, &bsvm::ChainDraws::unknown_square);

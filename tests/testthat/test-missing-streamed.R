@@ -52,6 +52,28 @@ test_that("fits of incomplete sources are those of rows in memory, to the bit", 
   compare(y ~ x + f, data = complete)
 })
 
+test_that("draws over incomplete sources are those of rows in memory, to the bit", {
+  local_small_shards()
+  d <- incomplete_data()
+  draw <- function(formula, data, mixing, missing = missing_normal(~ other), ...) {
+    set.seed(7)
+    engine <- engine_gibbs(draws = 6, burnin = 3, chains = 2, mixing = mixing)
+    suppressWarnings(bsvm(formula, data, likelihood = "hinge", missing = missing, engine = engine, ...))
+  }
+  compare <- function(formula, ...) {
+    here <- draw(formula, d, FALSE, ...)
+    there <- draw(formula, chunks_of(d), NULL, ...)
+    expect_gt(there$streamed$shards, 1)
+    expect_identical(there$posterior, here$posterior)
+    expect_identical(law_of(there), law_of(here))
+    there
+  }
+  compare(y ~ x + z + f, missing = missing_selection(~ x))
+  there <- compare(y ~ x + z + (1 | g))
+  again <- draw(y ~ x + z + (1 | g), chunks_of(d), NULL, cluster = local_cluster(2))
+  expect_identical(again$posterior, there$posterior)
+})
+
 test_that("what columns are is decided by all rows of a source", {
   local_replace("spill_rows", 500L)
   d <- incomplete_data(1800)
@@ -110,7 +132,8 @@ test_that("what cannot be modelled is refused, wherever it stands", {
   refused("unsupported", "auxiliary", y ~ x, missing = missing_normal(matrix(1, 1600, 1)))
   refused("data", "nowhere", y ~ x, missing = missing_normal(~ nowhere))
   refused("argument", "not both", y ~ x, na.action = na.omit)
-  refused("unsupported", "engine_gaussian()", y ~ x, engine = engine_gibbs(), likelihood = "hinge")
+  refused("unsupported", "a checkpoint", y ~ x, likelihood = "hinge",
+          engine = engine_gibbs(checkpoint = tempfile()))
   refused("unsupported", "missing predictors", y ~ x, engine = engine_em(), likelihood = "hinge",
           prior = prior_ridge(variance = 1))
   fit <- bsvm(y ~ x, chunks_of(d), missing = missing_normal())

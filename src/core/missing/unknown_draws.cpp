@@ -75,7 +75,7 @@ void UnknownRows::draw(const BlockRange& range, const State& state, RowBlock& bl
     }
     const Factor factor = factor_of(precision);
     solve_lower(factor.lower(), step);
-    Draws random(state.key(), Purpose::unknown, static_cast<std::uint64_t>(row.row) + 1);
+    Draws random(state.key(), Purpose::unknown, key_of(row.at) + 1);
     for (Index b = 0; b < k; ++b) step[b] += random.normal();
     solve_transposed(factor.lower(), step);
     const double change = sigma.dot(step);
@@ -122,7 +122,7 @@ void UnknownRows::draw_one(const Row& row, Index at, Index number, const State& 
   const Index j = patterns_[row.pattern].missing[0], column = unknowns_.column[j];
   const double sigma = column < 0 ? 0 : factor_[j] * state.mean()[column];
   const double precision = precision_(j, j) + terms.weight[at] * sigma * sigma;
-  Draws random(state.key(), Purpose::unknown, static_cast<std::uint64_t>(row.row) + 1);
+  Draws random(state.key(), Purpose::unknown, key_of(row.at) + 1);
   const double step = (terms.slope[at] * sigma - out.product(j, number)) / precision +
                       random.normal() / std::sqrt(precision);
   block.m[at] += sigma * step;
@@ -143,7 +143,7 @@ void UnknownRows::draw_indicators(const BlockRange& range, const State& state, c
     if (own) x = out.x.col(a);
     else variables({at, row, 0, 0}, rows.c + i * rows.p, x);
     const auto& missing = own ? patterns_[rows_[out.first + a].pattern].missing : none;
-    Draws random(state.key(), Purpose::indicator, static_cast<std::uint64_t>(row));
+    Draws random(state.key(), Purpose::indicator, key_of(at));
     mechanism_.draw(mechanism_.regressors(unknowns_.given + row, problem_.n, x), missing, random,
                     out.latent.col(i));
     a += own;

@@ -149,6 +149,10 @@ class UnknownRows : public LatentRows {
                   RowTerms& terms, UnknownBlock& out) const;
   void add_moving(const Row& row, Index number, const double* design, const UnknownBlock& block,
                   const ConditionalLaw& of, RowSums& out) const;
+  // Of a row's draws: its place in working order among all rows.
+  std::uint64_t key_of(Index at) const {
+    return static_cast<std::uint64_t>(problem_.first_row + at);
+  }
   bool draws() const { return use_ == Use::drawn || use_ == Use::marginal; }
   double shared(const Row& row) const { return weight_ ? weight_[row.row] : 1; }
 

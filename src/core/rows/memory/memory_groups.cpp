@@ -170,10 +170,13 @@ void MemorySource::each_kept(Source& source, const Visit& visit) {
     visit(*part);
 }
 
+// Entries as they were drawn come last.
 Vec MemorySource::kept() const {
-  Index size = 0, at = 0;
+  const Vec drawn = use_ == Use::drawn ? latent_->drawn() : Vec();
+  Index size = drawn.size(), at = 0;
   each_kept(*this, [&](const auto& part) { size += part.size(); });
   Vec out(size);
+  out.tail(drawn.size()) = drawn;
   each_kept(*this, [&](const auto& part) {
     std::copy(part.data(), part.data() + part.size(), out.data() + at);
     at += part.size();
@@ -188,6 +191,7 @@ void MemorySource::restore(const Vec& kept) {
     std::copy(kept.data() + at, kept.data() + at + part.size(), part.data());
     at += part.size();
   });
+  if (use_ == Use::drawn) latent_->restore(kept.tail(kept.size() - at));
 }
 
 void MemorySource::keep() {

@@ -133,6 +133,7 @@ void ShardSource::sums(const State& state, RowSums& out, Host& host) {
 
 Mat ShardSource::settle(const State& state, Settle how, double change) {
   const Index q = view_.problem.effects();
+  if (q == 0 && use_ == Use::drawn) return Mat(0, 0);
   TreeSum<Mat> total(shards(), Mat::Zero(q, q));
   each_state([&](Index shard, MemorySource& source) {
     total.put(shard, std::make_unique<Mat>(source.settle(state, how, change)));

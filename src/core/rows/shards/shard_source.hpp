@@ -70,7 +70,10 @@ class ShardSource : public DrawSource {
   void work_on(Index shard, const ShardRows& rows, const Work& work) const;
   template <class Part>
   Vec of_levels(const Part& part) const;
-  bool has_states() const { return view_.problem.effects() > 0 || opened_ == Use::expected; }
+  bool has_states() const {
+    return view_.problem.effects() > 0 || opened_ == Use::expected ||
+           (opened_ == Use::drawn && view_.problem.latent->any());
+  }
 
   ShardProblem& view_;
   std::vector<std::string> paths_;
