@@ -25,6 +25,18 @@ core_read_moments <- function(moments) {
     .Call(`_bsvm_core_read_moments`, moments)
 }
 
+core_new_gram <- function(columns) {
+    .Call(`_bsvm_core_new_gram`, columns)
+}
+
+core_add_to_gram <- function(gram, x) {
+    invisible(.Call(`_bsvm_core_add_to_gram`, gram, x))
+}
+
+core_read_gram <- function(gram) {
+    .Call(`_bsvm_core_read_gram`, gram)
+}
+
 core_new_median <- function() {
     .Call(`_bsvm_core_new_median`)
 }

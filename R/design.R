@@ -125,11 +125,18 @@ check_divisor <- function(weights) {
 
 warn_constant <- function(frame, at) {
   columns <- frame$columns[at]
-  modelled <- !is.null(frame$unknowns) && anyNA(frame$x[, at - frame$implicit])
+  modelled <- !is.null(frame$unknowns) && any_absent(frame, at)
   warn("constant", if (length(columns) == 1L) "Column " else "Columns ", enumerate(columns),
        if (length(columns) == 1L) " does" else " do", " not vary among the rows of the fit; ",
        if (modelled) "where values are missing the coefficient rests on priors alone."
        else "the coefficient is shrunk to zero.")
+}
+
+# Do some of these columns have missing values in the rows of the fit?
+any_absent <- function(frame, at) {
+  if (!is_streamed(frame)) return(anyNA(frame$x[, at - frame$implicit]))
+  facts <- frame$cluster$unknowns$facts[match(at, setdiff(seq_along(frame$columns), frame$intercept))]
+  any(vapply(facts, function(one) one$absent > 0, TRUE))
 }
 
 # A power of two brings a column of extreme size near 1 first, so that nothing over- or underflows.

@@ -6,7 +6,7 @@
 #'
 #' @details
 #' Files are used again if `formula`, `weights`, `offset`, `na.action`, `contrasts`,
-#' `drop.unused.levels`, `class.weights` and `likelihood` are the same as in an earlier fit. With a
+#' `drop.unused.levels`, `class.weights`, `missing` and `likelihood` are the same as in an earlier fit. With a
 #' Gaussian-process term `prior` must be the same, too, since the kernel depends on it.
 #' Variables and functions in these that are not in the source must have the same values. Functions
 #' that these functions call are not compared. For anything else the source is read again, and the
@@ -71,12 +71,13 @@ rows_once <- function(source, arguments, parts, given, make) {
 # All that the rows of the design depend on, but the source: kernels depend on priors.
 rows_key <- function(source, arguments, parts, given) {
   formula <- arguments$formula
-  written <- c(list(as.call(as.list(formula))), given)
+  auxiliary <- rule_terms(arguments$missing)
+  written <- c(list(as.call(as.list(formula))), given, auxiliary)
   home <- formula_environment(formula)
   names <- setdiff(unlist(lapply(written, all.names, unique = TRUE)), source_names(source))
   list(written = written, values = values_behind(names, home),
        others = arguments[c("na.action", "contrasts", "drop.unused.levels", "class.weights",
-                            "likelihood", if (length(gp_columns_of(parts)) > 0L) "prior")],
+                            "likelihood", "missing", if (length(gp_columns_of(parts)) > 0L) "prior")],
        contrasts = getOption("contrasts"))
 }
 

@@ -254,9 +254,7 @@ check_unknowns <- function(engine, frame, likelihood, assigned) {
   if (is.null(frame$unknowns)) return(invisible())
   traits <- traits_of(engine)
   rule <- rule_name(frame$unknowns$rule)
-  if (length(traits$latent) == 0L && models_missing(frame$unknowns$rule)) {
-    abort("unsupported", engine_call(engine), " can't model missing predictors.")
-  }
+  check_takes_missing(engine, frame$unknowns$rule)
   if (!takes_latent(engine, frame$unknowns$rule)) {
     abort("unsupported", engine_call(engine), " does not support ", rule, ".")
   }
@@ -281,6 +279,11 @@ check_unknowns <- function(engine, frame, likelihood, assigned) {
     abort("unsupported", "With missing predictors a prior that selects takes at most as many ",
           "columns as rows.")
   }
+}
+
+check_takes_missing <- function(engine, rule) {
+  if (!models_missing(rule) || length(trait(engine, "latent")) > 0L) return(invisible())
+  abort("unsupported", engine_call(engine), " can't model missing predictors.")
 }
 
 # Modes of effects that are not integrated out.

@@ -30,7 +30,8 @@ learn_by_ecm <- function(frame, prior, likelihood, engine, verbose) {
   facts <- list(rounds = found$rounds, seconds = proc.time()[["elapsed"]] - started,
                 converged = TRUE)
   bases <- settle_gp(gp_bases(frame), model, rows, facts, verbose)
-  bases <- judge_kernels(with_gp_columns(bases, frame, makes_columns(frame, bases, engine)), model, NULL)
+  bases <- with_gp_columns(bases, frame, makes_columns(frame, bases, engine))
+  bases <- judge_kernels(bases, model, NULL)
   tell_kernels(bases)
   bind_gp(frame, bases)
 }

@@ -88,6 +88,24 @@ change_gp <- function(frame, change) {
 
 # ---- rows ---------------------------------------------------------------------------------------
 
+# The frame, whose kernels are not learned yet, with some of its rows.
+some_frame_rows <- function(frame, at) {
+  part <- function(x) if (is.matrix(x)) x[at, , drop = FALSE] else x[at]
+  for (name in c("x", "y", "weights", "offset")) {
+    if (!is.null(frame[[name]])) frame[[name]] <- part(frame[[name]])
+  }
+  for (k in seq_along(frame$groups)) {
+    frame$groups[[k]]$codes <- part(frame$groups[[k]]$codes)
+    if (!is.null(frame$groups[[k]]$z)) frame$groups[[k]]$z <- part(frame$groups[[k]]$z)
+  }
+  frame$nobs <- length(frame$y)
+  change_gp(frame, function(basis) {
+    basis$rows <- part(basis$rows)
+    if (!is.null(basis$multiplier)) basis$multiplier <- part(basis$multiplier)
+    basis
+  })
+}
+
 # At most a thousand rows at equal steps through an order of the rows that has nothing to do with
 # theirs; the same rows each time, and without a random number of R's.
 learning_rows <- function(frame) some_of_many(frame$nobs, most_learned)

@@ -4,17 +4,20 @@
 
 # Only numeric predictors may be missing: everything else is refused with a count. `columns` as in
 # settle_missing(), `roles` as from column_roles().
-check_modelled <- function(columns, roles, rule) {
+# `where`: how rows can be excluded.
+check_modelled <- function(columns, roles, rule, where = "with `subset` or in the data") {
   counts <- count_bad_columns(columns)
   if (is.null(counts)) return(invisible())
   infinite <- counts[, "Inf"] > 0
-  if (any(infinite)) refuse_infinite(counts[infinite, , drop = FALSE], "predictors", FALSE)
+  if (any(infinite)) {
+    refuse_infinite(counts[infinite, , drop = FALSE], "predictors", FALSE, sub(" or in .*", "", where))
+  }
   of <- function(role) rownames(counts) %in% names(columns)[roles == role]
   if (any(of("needed"))) {
     refused <- counts[of("needed"), , drop = FALSE]
     abort(bad_class(rownames(refused), "missing"), count_text(refused), ". ", rule_name(rule),
           " models predictors only: rows without a response, weight, offset, group or varying ",
-          "slope of group effects must be excluded, with `subset` or in the data.")
+          "slope of group effects must be excluded, ", where, ".")
   }
   if (any(of("other"))) {
     abort("missing", count_text(counts[of("other"), , drop = FALSE]), ". ", rule_name(rule),
@@ -61,16 +64,19 @@ auxiliary_matrix <- function(auxiliary, data, n) {
     stats::model.frame(stats::terms(auxiliary), data, na.action = stats::na.pass),
     error = function(e) abort("data", "`auxiliary` can't be evaluated: ", conditionMessage(e), ".")
   )
-  absent <- vapply(columns, function(v) !is.numeric(v) && anyNA(v), TRUE)
-  if (any(absent)) {
-    abort("missing", "Auxiliary variables that are missing must be numeric; found ",
-          enumerate(names(columns)[absent]), ". addNA() makes a level of missing ones.")
-  }
+  check_auxiliary_columns(columns)
   terms <- attr(columns, "terms")
   design <- build_design(terms, columns)
   list(x = without_intercept(design$x, terms),
        recipe = list(terms = terms, xlevels = stats::.getXlevels(terms, columns),
                      contrasts = design$contrasts))
+}
+
+check_auxiliary_columns <- function(columns) {
+  absent <- vapply(columns, function(v) !is.numeric(v) && anyNA(v), TRUE)
+  if (!any(absent)) return(invisible())
+  abort("missing", "Auxiliary variables that are missing must be numeric; found ",
+        enumerate(names(columns)[absent]), ". addNA() makes a level of missing ones.")
 }
 
 without_intercept <- function(x, terms) {

@@ -46,7 +46,8 @@
 #'   up to 4.
 #'
 #' All four require dense predictors, and the first three accept at most one grouping factor.
-#' These three also fit rows of a [bsvm_source()]. The weight of a row raises the likelihood of its response to a power; its predictors count once.
+#' These three also fit rows of a [bsvm_source()]. The weight of a row raises the likelihood of its
+#' response to a power; its predictors count once.
 #'
 #' **A numeric response.** All four engines also model missing predictors under the likelihoods for
 #' a numeric response ([likelihood_eps_insensitive()] and related likelihoods). These are densities

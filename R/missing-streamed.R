@@ -3,7 +3,7 @@
 #
 # frame$cluster$unknowns: column_facts() of all columns but the intercept, then of the auxiliary
 # variables, with
-#   gram        Z'Z of the complete columns that may be what others are regressed on
+#   gram        Z'Z of the columns that may be what others are regressed on
 #   candidates  their places among these; the first row of `gram` is the intercept's
 
 # The rule of a fit of a source, and the `na.action` that it is. arguments: those of bsvm().
@@ -18,21 +18,33 @@ with_source_rule <- function(arguments, written) {
   arguments
 }
 
-# Variables that the rule reads besides those of the formula.
-rule_variables <- function(rule) {
-  if (models_missing(rule)) all.vars(rule$settings$auxiliary)
+# What the rule reads besides the formula: list(a one-sided formula), or NULL.
+rule_terms <- function(rule) {
+  if (models_missing(rule) && inherits(rule$settings$auxiliary, "formula")) list(rule$settings$auxiliary)
 }
 
-# What the spill tells at once: only numeric predictors may be missing.
-check_spill_modelled <- function(spill, parts, given) {
-  for (name in names(spill$columns)) {
+# The model frame of auxiliary variables, NULL without any. `parts$auxiliary` is rule_terms().
+auxiliary_columns <- function(parts, rows) {
+  if (is.null(parts$auxiliary)) return(NULL)
+  as.list(stats::model.frame(stats::terms(parts$auxiliary[[1L]]), rows, na.action = stats::na.pass))
+}
+
+# What the spill tells at once of columns that stand in the formula as they are.
+check_spill_modelled <- function(spill, parts, given, rule) {
+  terms <- as.list(attr(stats::terms(parts$frame), "variables"))[-1L]
+  plain <- vapply(Filter(is.name, terms), as.character, "")
+  needed <- c(if (is.null(given$weights)) all.vars(parts$formula[[2L]]), group_variable_names(parts))
+  for (name in intersect(plain, names(spill$columns))) {
     column <- spill$columns[[name]]
-    needed <- name %in% c(all.vars(parts$formula[[2L]]), group_variable_names(parts),
-                          unlist(lapply(given, all.vars)))
-    if (column$missing == 0 || (!needed && column$type %in% c("double", "integer"))) next
+    is_response <- identical(terms[[1L]], as.name(name))
+    if (column$missing == 0 || is_response && !name %in% needed) next
+    if (!name %in% needed && column$type %in% c("double", "integer")) next
     abort("missing", "The source has missing values: ", name, " (", in_full(column$missing), "). ",
-          if (needed) "Only predictors can be modelled: exclude such rows in the function or query."
-          else "missing_normal() models numeric predictors. Text needs a value such as \"unknown\".")
+          if (name %in% needed) {
+            "Only predictors can be modelled: exclude such rows in the function or query."
+          } else paste0(rule_name(rule), " models numeric predictors. ",
+                        if (column$type == "logical") "as.numeric() makes a number of TRUE and FALSE."
+                        else "addNA() makes a level of a factor's missing values."))
   }
 }
 
@@ -40,7 +52,8 @@ check_spill_modelled <- function(spill, parts, given) {
 check_piece_modelled <- function(own, parts, rule) {
   if (!models_missing(rule) || nrow(own$rows) == 0L) return(invisible())
   columns <- model_columns(parts, own$rows, own[c("weights", "offset")], list())
-  check_modelled(columns, column_roles(columns, parts), rule)
+  check_modelled(columns, column_roles(columns, parts), rule, "in the function or query")
+  if (!is.null(parts$auxiliary)) check_auxiliary_columns(auxiliary_columns(parts, own$rows))
   whole <- gp_columns_of(parts)
   incomplete <- whole[vapply(columns[whole], anyNA, TRUE)]
   if (length(incomplete) == 0L) return(invisible())
@@ -71,22 +84,19 @@ new_seen_unknowns <- function(frame, others) {
     own
   })
   seen$names <- names
-  seen$candidates <- seq_along(names)
-  seen$gram <- matrix(0, length(names) + 1L, length(names) + 1L)
   seen
 }
 
 note_unknowns <- function(seen, rows) {
   x <- cbind(rows$x, rows$beside)
   for (j in seq_along(seen$columns)) note_observed(seen$columns[[j]], x[, j], rows$weight)
-  left <- Filter(function(j) {
-    own <- seen$columns[[j]]
-    own$absent == 0 && (own$basis || own$two)
-  }, seen$candidates)
-  kept <- c(1L, match(left, seen$candidates) + 1L)
-  seen$gram <- seen$gram[kept, kept, drop = FALSE] +
-    crossprod(cbind(rep(1, nrow(x)), x[, left, drop = FALSE]))
-  seen$candidates <- left
+  if (is.null(seen$candidates)) { # the first piece has few
+    seen$candidates <- which(vapply(seen$columns, function(own) {
+      own$absent == 0 && (own$basis || own$two)
+    }, TRUE))
+    seen$gram <- core_new_gram(length(seen$candidates) + 1L)
+  }
+  core_add_to_gram(seen$gram, cbind(rep(1, nrow(x)), x[, seen$candidates, drop = FALSE]))
 }
 
 # Means and standard deviations of the coefficients' columns are weighted, those of variables are not.
@@ -122,7 +132,7 @@ seen_unknowns <- function(seen, columns) {
   list(mean = bind("mean"), squares = bind("squares"), weight = bind("weight"),
        bounds = vapply(found[own], function(one) as.vector(one$bounds), c(0, 0)),
        unknowns = list(facts = Map(column_facts, seen$columns, found), columns = columns,
-                       gram = seen$gram, candidates = seen$candidates))
+                       gram = core_read_gram(seen$gram), candidates = seen$candidates))
 }
 
 # As observed_facts() has them of a column in memory.

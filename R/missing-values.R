@@ -87,10 +87,10 @@ refuse_missing <- function(counts, n, class, modelled) {
         "`missing_omit()`, or `na.action = na.omit` (`na.exclude`), excludes these rows.")
 }
 
-refuse_infinite <- function(counts, class, matrix) {
+refuse_infinite <- function(counts, class, matrix, where = "with `subset`") {
   abort(class, "Infinite values: ", count_text(counts), ". No `na.action` excludes them; ",
         "replace them, or exclude their rows",
-        if (matrix) " from `x` and `y`." else " with `subset`.")
+        if (matrix) " from `x` and `y`." else paste0(" ", where, "."))
 }
 
 count_text <- function(counts) {

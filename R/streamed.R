@@ -43,11 +43,12 @@ fit_source <- function(source, written, call, from, arguments) {
 prepare_rows <- function(source, parts, given, arguments) {
   classes <- kind_for(arguments$likelihood) == "classes"
   rule <- arguments$missing
+  parts$auxiliary <- rule_terms(rule)
   spill <- spill_variables(source, parts, given, if (classes) all.vars(parts$formula[[2L]]),
-                           rule_variables(rule), arguments$control$verbose)
+                           arguments$control$verbose)
   on.exit(drop_spill(spill))
-  check_spill(spill, arguments$na.action, models_missing(rule))
-  if (models_missing(rule)) check_spill_modelled(spill, parts, given)
+  check_spill(spill, parts, arguments$na.action, models_missing(rule))
+  if (models_missing(rule)) check_spill_modelled(spill, parts, given, rule)
   refuse_data_dependent(spill$prototype, parts, given)
   choose <- row_chooser(parts, given, arguments$na.action, rule)
   every <- is.null(given$weights) && is.null(as_na_action(arguments$na.action))
@@ -69,6 +70,7 @@ refuse_streamed <- function(written, arguments) {
     engine <- as_component(arguments$engine, "engine")
     refuse_empirical(engine)
     check_engine_elsewhere(engine, TRUE)
+    check_takes_missing(engine, as_missing(arguments$missing, FALSE))
   }
   action <- as_na_action(arguments$na.action)
   if (!is.null(action) && !identical(action, stats::na.omit)) {
@@ -80,6 +82,12 @@ refuse_streamed_terms <- function(parts, likelihood) {
   refuse <- function(...) abort("unsupported", "A source of rows does not support ", ...)
   if (is_call_to(parts$formula[[2L]], "cbind") && kind_for(likelihood) == "numbers") {
     refuse("several responses. Fit each by itself, or use a data frame.")
+  }
+  for (term in parts$bases) {
+    if (!inherits(basis_kind(term), "bsvm_basis_gp")) next
+    settings <- gp_settings(term, gp_call(term), formula_environment(parts$formula))
+    if (settings$infer == "none") next
+    refuse("kernels that are inferred with the fit (", enumerate(settings$label), "). Omit `infer`.")
   }
   needs_all <- Filter(function(term) !basis_of_some_rows(basis_kind(term)), parts$bases)
   if (length(needs_all) == 0L) return(invisible())
@@ -93,11 +101,6 @@ refuse_streamed_frame <- function(frame) {
     refuse("several grouping factors. Use `(1 | f)` for the one with most levels, and ",
            "`s(g, bs = \"re\")` in place of `(1 | g)` for others, with `g` as text or a factor.")
   }
-  inferred <- Filter(function(basis) is_gp(basis) && basis$infer != "none", frame$bases)
-  if (length(inferred) > 0L) {
-    refuse("kernels that are inferred with the fit (", enumerate(basis_labels(inferred)),
-           "). Omit `infer`.")
-  }
   if (is_sparse(frame$x)) refuse("factors with this many levels. Use `(1 | f)` for one of them.")
   if (!is.null(frame$scale_model)) refuse("a scale that differs by row.")
 }
@@ -110,7 +113,7 @@ row_count <- function(frame) if (is_streamed(frame)) frame$cluster$n else frame$
 # Effects of groups can't be integrated out, which needs a level's rows again and again.
 streamed_engine <- function(frame, likelihood, assigned) {
   able <- can_take("vb", frame, likelihood, assigned) &&
-    !can_take("gaussian", frame, likelihood, assigned) && length(frame$groups) == 0L
+    !can_take("gaussian", frame, likelihood, assigned)
   engine <- if (able) engine_vb() else engine_gaussian(integrate = FALSE)
   engine$chosen <- "for rows that are read in parts"
   engine
@@ -124,13 +127,14 @@ names_alone <- function(source) {
   stats::setNames(data.frame(rep(list(logical(0)), length(names))), names)
 }
 
-# `classes`: variables of a response of classes; `more`: that are not in the formula.
-spill_variables <- function(source, parts, given, classes, more, verbose) {
+# `classes`: variables of a response of classes.
+spill_variables <- function(source, parts, given, classes, verbose) {
   known <- source_names(source)
-  used <- unique(c(variables_in(parts$frame), unlist(lapply(given, all.vars)), more))
+  used <- unique(c(variables_in(parts$frame), unlist(lapply(c(given, parts$auxiliary), all.vars))))
   lacking <- setdiff(used, c(known, "."))
   from <- formula_environment(parts$formula)
   lacking <- lacking[!vapply(lacking, exists, TRUE, envir = from)]
+  lacking <- c(lacking, unlist(lapply(parts$auxiliary, lacks_columns, known)))
   if (length(lacking) > 0L) {
     abort("data", "The source does not have ", enumerate(lacking), ". It has ",
           enumerate(known, most = 20L), ".")
@@ -138,6 +142,12 @@ spill_variables <- function(source, parts, given, classes, more, verbose) {
   grouping <- unlist(lapply(parts$bars, function(bar) all.vars(bar$group)))
   spill_source(source, intersect(used, known), grouping = intersect(grouping, known),
                classes = intersect(classes, known), verbose = verbose)
+}
+
+# Variables of a one-sided formula that are neither columns nor single values.
+lacks_columns <- function(formula, known) {
+  Filter(function(name) length(get0(name, formula_environment(formula))) != 1L,
+         setdiff(all.vars(formula), c(known, ".")))
 }
 
 streamed_frame <- function(chosen, parts, arguments) {
@@ -155,6 +165,7 @@ streamed_frame <- function(chosen, parts, arguments) {
   )
   refuse_streamed_frame(frame)
   refuse_choice(frame)
+  if (length(gp_bases(frame)) > 0L) frame <- some_frame_rows(frame, chosen$spread)
   frame <- learn_kernels(frame, arguments$prior, arguments$likelihood,
                          progress_pace(arguments$control$verbose), arguments$engine, chosen$n)
   for (group in frame$groups) {
@@ -171,7 +182,7 @@ refuse_class_alone <- function(y, n) {
 }
 
 # `modelled`: may values be missing?
-check_spill <- function(spill, na.action, modelled) {
+check_spill <- function(spill, parts, na.action, modelled) {
   missing <- vapply(spill$columns, `[[`, 0, "missing")
   infinite <- vapply(spill$columns, `[[`, 0, "infinite")
   count <- function(numbers) {
@@ -187,8 +198,10 @@ check_spill <- function(spill, na.action, modelled) {
   }
   if (any(missing > 0) && !modelled && is.null(as_na_action(na.action))) {
     abort("missing", "The source has missing values: ", count(missing), " of ", spill$rows,
-          " rows. `na.action = na.omit` excludes these rows, `missing = missing_normal()` models ",
-          "missing predictors.")
+          " rows. `na.action = na.omit` excludes these rows",
+          if (length(gp_columns_of(parts)) == 0L) {
+            ", `missing = missing_normal()` models missing predictors"
+          }, ".")
   }
 }
 
@@ -236,9 +249,10 @@ tell_plan <- function(shards, engine, verbose) {
   bytes <- 3 * max(file.size(shards$paths)) + 64 * shards$columns^2 +
     if (is_estimator(engine)) kept_bytes else 0
   cat("bsvm: ", in_full(shards$n), " rows of ", shards$columns, " columns in ", shards$shards,
-      if (shards$shards > 1L) " files (" else " file (", signif(shards$bytes / 2^30, 3L), " GiB), read ",
-      if (is_sampler(engine)) "at least " else "about ", in_full(trait(engine, "passes")), " times, at least ",
-      signif(taken * shards$shards, 2L), " s each; about ", ceiling(bytes / 2^20), " MiB of memory",
+      if (shards$shards > 1L) " files (" else " file (", signif(shards$bytes / 2^30, 3L),
+      " GiB), read ", if (is_sampler(engine)) "at least " else "about ",
+      in_full(trait(engine, "passes")), " times, at least ", signif(taken * shards$shards, 2L),
+      " s each; about ", ceiling(bytes / 2^20), " MiB of memory",
       if (!is.null(shards$team)) " a worker", "\n", sep = "", file = stderr())
 }
 
@@ -287,7 +301,7 @@ variables_to_predict <- function(object, source) {
   terms <- stats::delete.response(object$terms)
   wanted <- c(variables_in(attr(terms, "variables")), groups, all.vars(object$call$offset),
               unlist(lapply(object$bases, function(basis) all.vars(basis$expression$terms))),
-              all.vars(object$scale_model$terms),
+              all.vars(object$scale_model$terms), all.vars(object$missing$law$recipe$terms),
               unlist(lapply(object$groups, function(group) {
                 unlist(lapply(group$expressions, function(own) all.vars(own$terms)))
               })))

@@ -13,8 +13,8 @@ row_chooser <- function(parts, given, na.action, rule = NULL) {
       columns <- model_columns(parts, own$rows, own[c("weights", "offset")], list())
       own <- chosen_rows(own, complete_cases(columns))
     }
-    for (name in c("weights", "offset")) check_given(own[[name]], name)
     check_piece_modelled(own, parts, rule)
+    for (name in c("weights", "offset")) check_given(own[[name]], name)
     own
   }
 }
@@ -37,16 +37,17 @@ check_given <- function(value, name) {
         else "Replace them, or give these rows weight 0.")
 }
 
-# list(prototype, weights, offset, n, at): n rows take part. Of these the prototype has the `first` ones
-# and the first with each level of a variable of the model frame that is not a number, with each class, and with
-# each combination of the variables of a grouping factor. `all`: do all rows take part? Then the
-# spill's prototype has the levels of columns already. Else `at` are the prototype's places among the
-# n rows. `classes`: is the response one of classes?
+# list(prototype, weights, offset, n, at, groups): n rows take part. Of these the prototype has the
+# `first` ones and the first with each level of a variable of the model frame that is not a number,
+# with each class, and with each combination of the variables of a grouping factor. `all`: do all rows
+# take part? Then the spill's prototype has the levels of columns already. Else `at` are the prototype's
+# places among the n rows, and `groups` those that are there for a grouping factor alone. `classes`: is
+# the response one of classes?
 rows_of_levels <- function(spill, parts, choose, all, classes, first = prototype_rows) {
   if (all && !makes_levels(spill$prototype, parts, classes)) {
     return(c(prototype_of(list(choose(spill$prototype))), n = spill$rows))
   }
-  prototype <- at <- list()
+  prototype <- at <- groups <- list()
   known <- NULL
   n <- 0
   for (k in seq_len(spill$pieces)) {
@@ -61,10 +62,12 @@ rows_of_levels <- function(spill, parts, choose, all, classes, first = prototype
     chosen <- sort(unique(c(seq_len(max(0, min(nrow(rows), first - n))), unlist(fresh))))
     prototype[[k]] <- chosen_rows(own, chosen)
     at[[k]] <- n + chosen
+    of_groups <- names(fresh) %in% group_variable_names(parts)
+    groups[[k]] <- n + setdiff(unlist(fresh[of_groups]), unlist(fresh[!of_groups]))
     n <- n + nrow(rows)
   }
   if (n == 0) abort("data", "There are no rows to fit: all have weight 0 or missing values.")
-  c(prototype_of(prototype), list(n = n, at = unlist(at)))
+  c(prototype_of(prototype), list(n = n, at = unlist(at), groups = unlist(groups)))
 }
 
 # list(prototype, weights, offset) of parts as a row_chooser() has them.
@@ -76,6 +79,7 @@ prototype_of <- function(parts) {
 
 # The same of ten thousand rows, evenly spread, and those with levels and with the least and the
 # greatest value of each number of the model frame: all rows, in their order, if there are no more.
+# `spread`: which of them are not there for a level of a grouping factor alone.
 most_spread_rows <- 10000
 
 rows_spread <- function(spill, parts, choose, classes) {
@@ -98,8 +102,9 @@ rows_spread <- function(spill, parts, choose, classes) {
   at <- c(unlist(at), unlist(lapply(unname(ends), `[[`, "at")))
   kept <- order(at)[!duplicated(sort(at))]
   all <- prototype_of(c(prototype, lapply(ends, `[[`, "row")))
+  spread <- !at %in% chosen$groups | at %in% wanted | at %in% unlist(lapply(ends, `[[`, "at"))
   list(prototype = all$prototype[kept, , drop = FALSE], weights = all$weights[kept],
-       offset = all$offset[kept], n = chosen$n, at = at[kept])
+       offset = all$offset[kept], n = chosen$n, at = at[kept], spread = spread[kept])
 }
 
 # By number of the model frame, and for its least and its greatest value: list(value, row, at) of the
@@ -122,7 +127,7 @@ later_ends <- function(ends, own, places, parts) {
 
 # Does the formula make levels, such as those of factor(x) or of groups a:b?
 makes_levels <- function(rows, parts, classes) {
-  columns <- model_columns(parts, rows, list(), list())
+  columns <- c(model_columns(parts, rows, list(), list()), auxiliary_columns(parts, rows))
   leveled <- !vapply(columns, is.numeric, TRUE)
   leveled[1L] <- classes # they may be numbers
   made <- leveled & !names(columns) %in% names(rows)
@@ -130,13 +135,14 @@ makes_levels <- function(rows, parts, classes) {
 }
 
 keys_of_levels <- function(rows, parts, classes) {
-  columns <- model_columns(parts, rows, list(), list())
+  columns <- c(model_columns(parts, rows, list(), list()), auxiliary_columns(parts, rows))
   leveled <- !vapply(columns, is.numeric, TRUE)
   response <- if (classes && is.null(dim(columns[[1L]]))) as.character(columns[[1L]])
   crossed <- lapply(parts$bars, function(bar) {
     names <- intersect(all.vars(bar$group), names(rows))
     do.call(paste, c(unname(as.list(rows[names])), sep = "\r"))
   })
+  names(crossed) <- vapply(parts$bars, function(bar) text_of(bar$group), "")
   c(list(response), lapply(columns[-1L][leveled[-1L]], as.character), crossed)
 }
 
@@ -172,7 +178,9 @@ same_values <- function(a, b) {
 # attributes; NULL for those that few rows can't have.
 values_alone <- function(rows, parts, given) {
   home <- formula_environment(parts$formula)
-  variables <- as.list(attr(stats::terms(parts$frame), "variables"))[-1L]
+  variables <- unlist(lapply(c(list(parts$frame), parts$auxiliary), function(of) {
+    as.list(attr(stats::terms(of), "variables"))[-1L]
+  }))
   names(variables) <- vapply(variables, deparse1, "")
   lapply(c(variables, Filter(Negate(is.null), given)), function(variable) {
     value <- tryCatch(suppressWarnings(eval(variable, rows, home)), error = function(e) NULL)

@@ -76,6 +76,36 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_new_gram
+Rcpp::RObject core_new_gram(int columns);
+RcppExport SEXP _bsvm_core_new_gram(SEXP columnsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type columns(columnsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_new_gram(columns));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_add_to_gram
+void core_add_to_gram(SEXP gram, Rcpp::NumericMatrix x);
+RcppExport SEXP _bsvm_core_add_to_gram(SEXP gramSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type gram(gramSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type x(xSEXP);
+    core_add_to_gram(gram, x);
+    return R_NilValue;
+END_RCPP
+}
+// core_read_gram
+Rcpp::NumericMatrix core_read_gram(SEXP gram);
+RcppExport SEXP _bsvm_core_read_gram(SEXP gramSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type gram(gramSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_read_gram(gram));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_new_median
 Rcpp::RObject core_new_median();
 RcppExport SEXP _bsvm_core_new_median() {
@@ -700,6 +730,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_add_moments", (DL_FUNC) &_bsvm_core_add_moments, 3},
     {"_bsvm_core_moments_of", (DL_FUNC) &_bsvm_core_moments_of, 2},
     {"_bsvm_core_read_moments", (DL_FUNC) &_bsvm_core_read_moments, 1},
+    {"_bsvm_core_new_gram", (DL_FUNC) &_bsvm_core_new_gram, 1},
+    {"_bsvm_core_add_to_gram", (DL_FUNC) &_bsvm_core_add_to_gram, 2},
+    {"_bsvm_core_read_gram", (DL_FUNC) &_bsvm_core_read_gram, 1},
     {"_bsvm_core_new_median", (DL_FUNC) &_bsvm_core_new_median, 0},
     {"_bsvm_core_add_to_median", (DL_FUNC) &_bsvm_core_add_to_median, 3},
     {"_bsvm_core_end_median_pass", (DL_FUNC) &_bsvm_core_end_median_pass, 1},

@@ -1,4 +1,5 @@
 // Means, sums of squares, bounds and medians of columns.
+#include "core/data/column_gram.hpp"
 #include "core/data/column_moments.hpp"
 #include "core/data/median_search.hpp"
 #include "r_convert.h"
@@ -56,6 +57,23 @@ Rcpp::List core_moments_of(Rcpp::NumericVector x, SEXP weights) {
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_read_moments(SEXP moments) {
   return moments_list(*Rcpp::XPtr<bsvm::ColumnMoments>(moments));
+}
+
+// X'X of columns whose rows come in parts: a pointer, to which they are added.
+// [[Rcpp::export(rng = false)]]
+Rcpp::RObject core_new_gram(int columns) {
+  return Rcpp::RObject(Rcpp::XPtr<bsvm::ColumnGram>(new bsvm::ColumnGram(columns)));
+}
+
+// [[Rcpp::export(rng = false)]]
+void core_add_to_gram(SEXP gram, Rcpp::NumericMatrix x) {
+  Rcpp::XPtr<bsvm::ColumnGram>(gram)->add(x.begin(), x.nrow());
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix core_read_gram(SEXP gram) {
+  const bsvm::Mat sum = Rcpp::XPtr<bsvm::ColumnGram>(gram)->sum();
+  return Rcpp::NumericMatrix(static_cast<int>(sum.rows()), static_cast<int>(sum.cols()), sum.data());
 }
 
 // A search for the median of numbers that are given in parts, in each of its passes: a pointer.

@@ -219,6 +219,16 @@ test_that("bases are made from rows spread evenly, with levels and extremes", {
   wanted <- c(round(seq(1, 3000, length.out = 100)), which.min(d$x), which.max(d$x), levels)
   expect_equal(found$at, sort(unique(wanted)))
   expect_identical(found$prototype$x, d$x[found$at])
+  expect_true(all(found$spread))
+  # kernels are learned without the rows that are there for levels of groups
+  parts <- parse_formula(y ~ gp(x) + f + (1 | g), d)
+  grouped <- spill_source(bsvm_source(chunks_of(d)), c("x", "f", "g", "y"))
+  on.exit(drop_spill(grouped), add = TRUE)
+  with_groups <- rows_spread(grouped, parts, row_chooser(parts, list(), NULL), TRUE)
+  expect_true(all(which(!duplicated(d$g)) %in% with_groups$at))
+  expect_identical(with_groups$at[with_groups$spread], found$at)
+  fit <- bsvm(y ~ gp(x, points = 5) + f + (1 | g), chunks_of(d))
+  expect_identical(fit$bases[[1L]]$learned$rows, length(found$at))
 })
 
 test_that("terms that need all rows are refused before the source is read", {

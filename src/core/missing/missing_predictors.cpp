@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "data/column_gram.hpp"
 #include "model/problem.hpp"
 #include "unknown_rows.hpp"
 
@@ -10,15 +11,13 @@ namespace bsvm {
 
 namespace {
 
-// Params: numbers mean_variance, scale, df and, of a mechanism, probit_variance; arrays column (0
-// for an auxiliary variable), center, factor, auxiliary, given; indicators, by_given, by. Of rows that
-// are read in parts, in place of auxiliary and given: the number `rows` and the array gram, Z'Z; and
-// given_from, auxiliary_from, auxiliary_center, auxiliary_scale (MissingPredictors::Parts).
 void take_rows(const Params& params, Unknowns& out) {
   const Params::Array given = params.array("given");
   out.k = given.cols();
   out.given = given.data();
-  out.gram = given.transpose() * given;
+  ColumnGram gram(out.k);
+  gram.add(given.data(), given.rows());
+  out.gram = gram.sum();
   const Index auxiliary = std::count(out.column.begin(), out.column.end(), -1);
   if (auxiliary == 0) return;
   const Params::Array values = params.array("auxiliary");
@@ -32,6 +31,10 @@ Index rows_of(const Params& params) {
                             : params.array("given").rows();
 }
 
+// Params: numbers mean_variance, scale, df and, of a mechanism, probit_variance; arrays column (0
+// for an auxiliary variable), center, factor, auxiliary, given; indicators, by_given, by. Of rows that
+// are read in parts, in place of auxiliary and given: gram, Z'Z of so many `rows`, a number;
+// given_from, auxiliary_from, auxiliary_center, auxiliary_scale (MissingPredictors::Parts).
 Unknowns unknowns_from(const Params& params) {
   Unknowns out;
   out.column = params.indices("column");
