@@ -54,6 +54,7 @@ prepare_rows <- function(source, parts, given, arguments) {
   every <- is.null(given$weights) && is.null(as_na_action(arguments$na.action))
   chosen <- if (length(parts$bases) > 0L) rows_spread(spill, parts, choose, classes)
             else rows_of_levels(spill, parts, choose, every, classes)
+  if (is.null(given$weights)) tell_omitted(rule, seq_len(spill$rows - chosen$n), spill$rows)
   frame <- streamed_frame(chosen, parts, arguments)
   shards <- write_shards(spill, frame, choose, chosen$n, arguments$control$verbose)
   list(frame = frame, shards = shards)
