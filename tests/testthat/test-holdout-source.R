@@ -80,7 +80,7 @@ test_that("what studies of sources do not support is refused", {
   expect_refusal(holdout(absent ~ x, own$file), "argument", "absent")
   expect_refusal(holdout(y ~ x, 3), "data", c("data frame", "source"))
   expect_refusal(holdout(y ~ x, own$file, group = absent), "argument", "`group`")
-  expect_warning(study <- holdout(y ~ gp(x), own$file, times = 1), "A source of rows does not",
+  expect_warning(study <- holdout(y ~ gp(x, infer = "all"), own$file, times = 1), "A source of rows does not",
                  class = "bsvm_warning_failure")
   expect_true(all(is.na(study$value)))
 })
