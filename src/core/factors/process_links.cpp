@@ -89,9 +89,10 @@ LinkMoments process_links(const ScoreFunction& of, const Scores& scores, bool fe
       pairs.col(2 * i) = own.col(pair);
       pairs.col(2 * i + 1) = own.col(half + pair);
     }
+    const bool some = in_pairs && points > 2;  // else the pairs are all there is
     const LinkMoments all =
-        in_pairs ? LinkMoments{of.sd * of.features.product(w, of.b), at_scores(of, pairs).variance}
-                 : at_scores(of, w);
+        some ? LinkMoments{of.sd * of.features.product(w, of.b), at_scores(of, pairs).variance}
+             : at_scores(of, w);
     const Index each = all.variance.size() / count;
     for (Index i = 0; i < count; ++i) {
       const auto own = all.mean.segment(i * points, points).array();

@@ -121,11 +121,9 @@ void Features::fill(const Mat& x, Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) 
 }
 
 Vec Features::product(const Mat& x, ConstVecRef b) const {
-  Mat k(x.cols(), v_.cols());
-  kernel_.values(x, v_, theta_, k);
   Vec by = b;
   solve_transposed(lower_, by);
-  return k * by;
+  return (values_of_rows(kernel_, x, v_, theta_) * by).head(x.cols());
 }
 
 Vec Features::left_over(const Mat& x, const Mat& features) const {
