@@ -6,8 +6,8 @@
 #'
 #' @details
 #' Files are used again if `formula`, `weights`, `offset`, `na.action`, `contrasts`,
-#' `drop.unused.levels`, `class.weights`, `missing` and `likelihood` are the same as in an earlier fit. With a
-#' Gaussian-process term `prior` must be the same, too, since the kernel depends on it.
+#' `drop.unused.levels`, `class.weights`, `missing` and `likelihood` are the same as in an earlier
+#' fit. With a Gaussian-process term `prior` must be the same, too, since the kernel depends on it.
 #' Variables and functions in these that are not in the source must have the same values. Functions
 #' that these functions call are not compared. For anything else the source is read again, and the
 #' files are kept in addition to the earlier ones.

@@ -62,12 +62,18 @@ rows_of_levels <- function(spill, parts, choose, all, classes, first = prototype
     chosen <- sort(unique(c(seq_len(max(0, min(nrow(rows), first - n))), unlist(fresh))))
     prototype[[k]] <- chosen_rows(own, chosen)
     at[[k]] <- n + chosen
-    of_groups <- names(fresh) %in% group_variable_names(parts)
+    of_groups <- names(fresh) %in% groups_alone(parts)
     groups[[k]] <- n + setdiff(unlist(fresh[of_groups]), unlist(fresh[!of_groups]))
     n <- n + nrow(rows)
   }
   if (n == 0) abort("data", "There are no rows to fit: all have weight 0 or missing values.")
   c(prototype_of(prototype), list(n = n, at = unlist(at), groups = unlist(groups)))
+}
+
+# Grouping factors, and their variables, that no term with a basis has.
+groups_alone <- function(parts) {
+  groups <- lapply(parts$bars, function(bar) c(text_of(bar$group), variables_in(bar$group)))
+  setdiff(unlist(groups), unlist(lapply(parts$bases, all.vars)))
 }
 
 # list(prototype, weights, offset) of parts as a row_chooser() has them.

@@ -227,6 +227,8 @@ test_that("bases are made from rows spread evenly, with levels and extremes", {
   with_groups <- rows_spread(grouped, parts, row_chooser(parts, list(), NULL), TRUE)
   expect_true(all(which(!duplicated(d$g)) %in% with_groups$at))
   expect_identical(with_groups$at[with_groups$spread], found$at)
+  # a level of a group that a kernel is for keeps its rows
+  expect_identical(groups_alone(parse_formula(y ~ gp(x, by = g) + (x | g), d)), character(0))
   fit <- bsvm(y ~ gp(x, points = 5) + f + (1 | g), chunks_of(d))
   expect_identical(fit$bases[[1L]]$learned$rows, length(found$at))
 })
