@@ -77,8 +77,8 @@ core_hold_rows <- function(problem, model) {
     .Call(`_bsvm_core_hold_rows`, problem, model)
 }
 
-core_hold_shards <- function(problem, model, known, paths, first, before) {
-    .Call(`_bsvm_core_hold_shards`, problem, model, known, paths, first, before)
+core_hold_shards <- function(problem, model, known, paths, first) {
+    .Call(`_bsvm_core_hold_shards`, problem, model, known, paths, first)
 }
 
 core_ask_held_rows <- function(rows, question) {
@@ -221,8 +221,16 @@ core_shard_size <- function(p, numbers) {
     .Call(`_bsvm_core_shard_size`, p, numbers)
 }
 
-core_shard_starts <- function(level_rows, p, lanes) {
-    .Call(`_bsvm_core_shard_starts`, level_rows, p, lanes)
+core_shard_starts <- function(level_rows, large, p, size) {
+    .Call(`_bsvm_core_shard_starts`, level_rows, large, p, size)
+}
+
+core_most_level_rows <- function(p, q) {
+    .Call(`_bsvm_core_most_level_rows`, p, q)
+}
+
+core_add_sums <- function(one, two, p, q, large) {
+    .Call(`_bsvm_core_add_sums`, one, two, p, q, large)
 }
 
 core_shard_rows <- function(problem, model, known, paths, beside) {

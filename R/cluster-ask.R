@@ -13,7 +13,7 @@ start_run <- function(team, shards, job) {
   team$run <- new_run_name()
   team$rows <- shards$folder
   team$job <- file.path(team$rows, "job")
-  saveRDS(c(job, shards[c("folder", "paths", "before")]), team$job, compress = FALSE)
+  saveRDS(c(job, shards[c("folder", "paths")]), team$job, compress = FALSE)
   team$shards <- shards$shards
   team$n <- shards$n
   team$bytes <- shards$bytes
@@ -226,7 +226,8 @@ combine_answers <- function(team, question) {
     if (length(unique(lengths(answers))) > 1L || !all(vapply(answers, is.double, TRUE))) {
       abort("cluster", "Workers of `cluster` gave answers of different sizes. There is no fit.")
     }
-    total <- add_units(answers, firsts[order], team$shards)
+    total <- add_units(answers, firsts[order], team$shards,
+                       if (question$what == "sums") team$add else `+`)
     # The second number of the core's sums counts rows.
     if (question$what == "sums" && !identical(total[2L], as.double(team$n))) {
       abort("cluster", "The workers of `cluster` added ", in_full(total[2L]), " rows in place of ",
@@ -234,13 +235,20 @@ combine_answers <- function(team, question) {
     }
     return(total)
   }
-  if (question$what == "effects") {
-    return(lapply(list(effects = "effects", expected = "expected"),
-                  function(part) unlist(lapply(answers, `[[`, part))))
-  }
-  if (question$what != "groups") return(NULL)
-  parts <- c("mean", "precision", "regression")
-  stats::setNames(lapply(parts, function(part) do.call(cbind, lapply(answers, `[[`, part))), parts)
+  parts <- switch(question$what, groups = c("mean", "precision", "regression"),
+                  effects = c("effects", "expected"))
+  stats::setNames(lapply(parts, bind_levels, answers = answers), parts)
+}
+
+# Columns of levels. One that goes on in the next place has a column there, too.
+bind_levels <- function(part, answers) {
+  firsts <- vapply(answers, `[[`, 0, "first")
+  values <- lapply(answers, `[[`, part)
+  ends <- firsts + vapply(values, ncol, 0L)
+  values[-1L] <- Map(function(own, first, end) {
+    if (end > first && ncol(own) > 0L) own[, -seq_len(end - first), drop = FALSE] else own
+  }, values[-1L], firsts[-1L], ends[-length(ends)])
+  do.call(cbind, values)
 }
 
 commit <- function(team, source, moved) {

@@ -52,14 +52,14 @@ divide_units <- function(units, workers) {
   units
 }
 
-# The sum of `values`, one for each unit in the order of their first shards.
-add_units <- function(values, firsts, shards) {
+# The sum of `values`, one for each unit in the order of their first shards. `plus` adds two of them.
+add_units <- function(values, firsts, shards, plus = `+`) {
   add <- function(at, start, size) {
     if (length(at) == 1L) return(values[[at]])
     left <- firsts[at] < start + size / 2
     if (all(left)) return(add(at, start, size / 2))
     if (!any(left)) return(add(at, start + size / 2, size / 2))
-    add(at[left], start, size / 2) + add(at[!left], start + size / 2, size / 2)
+    plus(add(at[left], start, size / 2), add(at[!left], start + size / 2, size / 2))
   }
   add(seq_along(values), 1, 2^ceiling(log2(shards)))
 }

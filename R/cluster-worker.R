@@ -60,8 +60,7 @@ answer_unit <- function(unit, question, store) {
   job <- store$job
   if (is.null(store[[name]])) {
     paths <- job$paths[unit$first:unit$last]
-    rows <- core_hold_shards(job$problem, job$model, job$known, paths, unit$first,
-                             job$before[, unit$first])
+    rows <- core_hold_shards(job$problem, job$model, job$known, paths, unit$first)
     core_ask_held_rows(rows, list(what = "open", use = question$opened, threads = question$threads))
     assign(name, rows, envir = store)
   }

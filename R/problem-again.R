@@ -25,7 +25,7 @@ problem_again <- function(object, rows) {
   problem <- problem_in_units(row_problem(x, rows), object$design)
   c(with_row_scales(problem, rows$scale_columns),
     if (!is.null(features)) list(features = features),
-    if (is.null(sparse)) core_groups(groups)
+    if (is.null(sparse)) core_groups(groups, length(object$design$columns))
     else list(group = NULL, n_groups = 0L, z = NULL, sparse = sparse))
 }
 

@@ -14,22 +14,24 @@
 #
 # Questions also have `source`, the number of the row source they are for, and `use`, what the source
 # asks of the likelihood (core/base/use.hpp). The last column says how the answers of several places
-# combine, if each has other rows and whole levels of a grouping factor:
+# combine, if each has other rows. A level of a grouping factor may go on in the next place if it has
+# very many rows (core/rows/large_levels.hpp):
 #
 #   what      other fields         answer                                      several places
 #   units     (none, no source)    list(units, group_units): powers of two     must agree
 #   open      threads, no source   the number of a new source                  must agree
-#   sums      state                numbers: a RowSums (core/model/row_sums)    are added
+#   sums      state                numbers: a RowSums (core/model/row_sums)    core_add_sums()
 #   settle    state, how, change   numbers: sum over levels of E u u'          are added
 #   keep      (none)               NULL
 #   back      state                NULL
-#   groups    (none)               list(mean, precision, regression), one      columns are bound
-#                                  column for each level
-#   effects   (none)               list(effects, expected): what was drawn     are joined
+#   groups    (none)               list(first, mean, precision, regression):   columns are bound,
+#                                  a column for each level here, from `first`  one for each level
+#   effects   (none)               list(first, effects, expected): what was    ... too
+#                                  drawn, a column for each level
 #   restore   effects, of all      NULL
 #
 # `state` is the vector of the State. Its size, and the size of the sums, does not grow with rows or
-# levels. So far the frame is in this session, too: methods of the fit read the rows there.
+# with levels of a usual number of rows. So far the frame is in this session, too: methods of the fit read the rows there.
 row_source <- function(cluster, problem, model) UseMethod("row_source")
 
 new_row_source <- function(ask, close = function() NULL) {
@@ -72,7 +74,7 @@ problem_elsewhere <- function(problem, source) {
   if (inherits(units, "error")) with_core_conditions(stop(units))
   # `rows` are for the fingerprint of a checkpoint alone
   c(units, list(n = length(problem$y), n_groups = problem$n_groups, leaving = problem$leaving,
-                rows = problem))
+                large = problem$large, rows = problem))
 }
 
 # Conditions are values to the core, which signals them when its own work is undone. Questions are

@@ -1,8 +1,9 @@
 # Rows of a fit in files, which the core reads in each pass (core/rows/shards).
 #
 # write_shards() returns an object of class bsvm_shards, a place for rows (R/row-source.R):
-#   folder, paths   where they are; `bytes` of all; `before` (2, shards): rows and levels before each
+#   folder, paths   where they are; `bytes` of all
 #   n, n_groups     rows with a positive weight, and levels; `shards`, how many
+#   large           large_levels(), or NULL
 #   columns         a row's columns, the intercept included; `intercept`: is it one of them?
 #   slopes          multipliers of group effects, 0 for a random intercept
 #   moments         list(mean, sd) by column, list(weight) their sum
@@ -14,9 +15,9 @@
 #   rows            the same rows as the source has them, a data frame
 #   unknowns        what is known of missing predictors (R/missing-streamed.R)
 #
-# A shard is whole lanes of a pass and, with a grouping factor, whole levels, whose rows keep their
-# order. Rows are sorted by level in two steps: each piece is dealt out to the shards, and each
-# shard is sorted by itself.
+# A shard is whole lanes of a pass and, with a grouping factor, whole levels but for large ones, whose
+# rows keep their order. Rows are sorted by level in two steps: each piece is dealt out to the shards,
+# and each shard is sorted by itself.
 write_shards <- function(spill, frame, choose, n, verbose) {
   folder <- tempfile("bsvm-shards-")
   dir.create(folder)
@@ -26,7 +27,7 @@ write_shards <- function(spill, frame, choose, n, verbose) {
   dealt <- shard_plan(spill, frame, make)
   check_shard_space(n, frame, folder)
   seen <- new_seen(frame, n, folder)
-  deal <- if (is.null(dealt$starts)) deal_in_order(dealt, folder) else deal_by_level(dealt, folder)
+  deal <- if (is.null(dealt$counts)) deal_in_order(dealt, folder) else deal_by_level(dealt, folder)
   tell <- progress_teller(spill$rows, verbose, "rows prepared")
   on.exit(tell(NULL), add = TRUE)
   for (k in seq_len(spill$pieces)) {
@@ -40,7 +41,7 @@ write_shards <- function(spill, frame, choose, n, verbose) {
   if (!is.null(seen$response)) {
     shards$exact <- fitted_exactly(shards, frame$intercept, spill, make)
   }
-  shards$before <- before_shards(dealt, shards$shards)
+  shards["large"] <- list(dealt$large)
   done <- TRUE
   shards
 }
@@ -128,12 +129,12 @@ refuse_not_finite <- function(names) {
 
 # ---- which rows go where ------------------------------------------------------------------------
 
-# list(rows, lanes, groups, starts): of a shard; rows of each level and the first level of each
-# shard, or NULL.
+# list(size, counts, large, starts): core_shard_size(); rows of each level, large_levels(), and the first
+# row of each shard in the order of levels, or NULL.
 shard_plan <- function(spill, frame, make) {
   p <- length(frame$columns)
-  size <- core_shard_size(p, p + 3 + length(frame$groups[1L]$labels) + length(beside_columns(frame)))
-  plan <- list(rows = size[["rows"]], lanes = size[["lanes"]])
+  q <- length(frame$groups[1L]$labels)
+  plan <- list(size = core_shard_size(p, p + 3 + q + length(beside_columns(frame))))
   if (length(frame$groups) == 0L) return(plan)
   levels <- length(frame$groups[[1L]]$levels)
   counts <- numeric(levels)
@@ -141,40 +142,31 @@ shard_plan <- function(spill, frame, make) {
     rows <- make(read_piece(spill, k))
     if (length(rows$y) > 0L) counts <- counts + tabulate(rows$group, levels)
   }
-  check_largest_level(counts, p)
-  c(plan, list(groups = counts, starts = core_shard_starts(counts, p, plan$lanes)))
-}
-
-before_shards <- function(plan, shards) {
-  if (is.null(plan$starts)) return(rbind((seq_len(shards) - 1) * plan$rows, 0))
-  rbind(c(0, cumsum(plan$groups))[plan$starts], plan$starts - 1)
-}
-
-# A level is eliminated from the sums of a pass as a whole.
-check_largest_level <- function(counts, p) {
-  check_memory(3 * 8 * max(counts) * (p + 4),
-               paste("The grouping factor has a level with", max(counts), "rows, which take"),
-               "Use the factor as a predictor, without a bar.")
+  plan$counts <- counts
+  plan$large <- large_levels(counts, p, length(frame$groups[[1L]]$labels))
+  plan$starts <- core_shard_starts(counts, as.double(plan$large$level), p, plan$size)
+  plan
 }
 
 # ... in the order of the source.
 deal_in_order <- function(plan, folder) {
+  size <- plan$size[["rows"]]
   waiting <- list()
   have <- 0
   paths <- character(0)
   write <- function(rows) {
     paths <<- c(paths, file.path(folder, sprintf("shard-%06d", length(paths) + 1L)))
-    write_shard(paths[length(paths)], c(rows, list(n_groups = 0L)))
+    write_shard(paths[length(paths)], rows, (length(paths) - 1) * size)
   }
   list(
     add = function(rows) {
       waiting[[length(waiting) + 1L]] <<- rows
       have <<- have + length(rows$y)
-      if (have < plan$rows) return(invisible())
+      if (have < size) return(invisible())
       all <- bind_shard_rows(waiting)
-      whole <- have %/% plan$rows
-      for (k in seq_len(whole)) write(some_shard_rows(all, (k - 1) * plan$rows + seq_len(plan$rows)))
-      rest <- setdiff(seq_len(have), seq_len(whole * plan$rows))
+      whole <- have %/% size
+      for (k in seq_len(whole)) write(some_shard_rows(all, (k - 1) * size + seq_len(size)))
+      rest <- setdiff(seq_len(have), seq_len(whole * size))
       waiting <<- if (length(rest) > 0L) list(some_shard_rows(all, rest)) else list()
       have <<- length(rest)
     },
@@ -190,10 +182,10 @@ deal_by_level <- function(plan, folder) {
   targets <- length(plan$starts)
   parts <- file.path(folder, sprintf("parts-%06d", seq_len(targets)))
   paths <- file.path(folder, sprintf("shard-%06d", seq_len(targets)))
-  ends <- c(plan$starts[-1L] - 1, length(plan$groups))
+  place <- level_placer(plan)
   list(
     add = function(rows) {
-      places <- split(seq_along(rows$y), findInterval(rows$group, plan$starts))
+      places <- split(seq_along(rows$y), findInterval(place(rows$group), plan$starts))
       for (k in names(places)) {
         write_value(some_shard_rows(rows, places[[k]]), parts[as.integer(k)], "ab")
       }
@@ -204,8 +196,7 @@ deal_by_level <- function(plan, folder) {
           refuse_piece(parts[k])
         })
         rows <- some_shard_rows(rows, order(rows$group, method = "radix"))
-        rows$group <- as.integer(rows$group - plan$starts[k] + 1)
-        write_shard(paths[k], c(rows, list(n_groups = as.integer(ends[k] - plan$starts[k] + 1))))
+        write_shard(paths[k], rows, plan$starts[k] - 1, rows$group[1L] - 1)
         unlink(parts[k])
       }
       paths
@@ -213,7 +204,33 @@ deal_by_level <- function(plan, folder) {
   )
 }
 
-write_shard <- function(path, rows) with_core_conditions(core_write_shard(path, rows))
+# A function of the levels of some rows: which row, in the order of levels, each of them is if its level
+# is a large one, and else the first of its level.
+level_placer <- function(plan) {
+  first <- c(0, cumsum(plan$counts)) + 1
+  large <- plan$large$level
+  dealt <- numeric(length(large))
+  function(group) {
+    out <- first[group]
+    number <- match(group, large, 0L)
+    for (k in setdiff(unique(number), 0L)) {
+      own <- which(number == k)
+      out[own] <- out[own] + dealt[k] + seq_along(own) - 1
+      dealt[k] <<- dealt[k] + length(own)
+    }
+    out
+  }
+}
+
+# After so many rows and levels in other shards.
+write_shard <- function(path, rows, first_row, first_level = 0) {
+  if (!is.null(rows$group)) {
+    rows$n_groups <- rows$group[length(rows$group)] - as.integer(first_level)
+    rows$group <- rows$group - as.integer(first_level)
+  } else rows$n_groups <- 0L
+  rows[c("first_row", "first_level")] <- list(first_row, first_level)
+  with_core_conditions(core_write_shard(path, rows))
+}
 
 some_shard_rows <- function(rows, at) {
   lapply(rows, function(part) if (is.matrix(part)) part[at, , drop = FALSE] else part[at])
@@ -347,8 +364,8 @@ with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
   known <- list(units = core_shard_units(bounds, problem$center, problem$scale),
                 group_units = if (cluster$slopes == 0L) 1
                               else core_shard_units(cluster$z_sums$bounds, numeric(q), rep(1, q)),
-                n = cluster$n, n_groups = cluster$n_groups, leaving = spec$problem$leaving,
-                latent = spec$problem$latent)
+                n = cluster$n, n_groups = cluster$n_groups, large = cluster$large,
+                leaving = spec$problem$leaving, latent = spec$problem$latent)
   own <- c(list(center = problem$center, scale = problem$scale, intercept = cluster$intercept,
                 slopes = cluster$slopes), spec$design[c("shift", "unit")])
   # for the fingerprint of a checkpoint alone: the rows in their units

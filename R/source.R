@@ -80,9 +80,9 @@ new_source <- function(label, names, open, anywhere = FALSE) {
 #' `cumsum(x)` or `poly(x, 2)`. The engines are [engine_gaussian()] with `integrate = FALSE`, which is
 #' the default, [engine_vb()], and [engine_gibbs()] with `mixing = FALSE`, whose chains run one after
 #' another. `engine_gibbs()` needs a likelihood without inferred parameters, and selects among at most
-#' 1000 columns. With a grouping factor all rows of one level must fit in memory. Point estimates are
-#' those of [engine_em()] and [engine_ecme()], which read the rows a few times, in this session even if
-#' there is a cluster.
+#' 1000 columns. Point estimates are those of [engine_em()] and [engine_ecme()], which read the rows a
+#' few times, in this session even if there is a cluster. For these, all rows of one level of a grouping
+#' factor must fit in memory.
 #'
 #' Such a fit keeps at most 1000 rows, spread evenly over the source, or none with `keep_data = FALSE`.
 #' `plot(fit, "effects")`, [importance()] and emmeans average over these. `fitted()`, `residuals()` and

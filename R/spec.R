@@ -206,17 +206,27 @@ spec_design <- function(frame, scaled, sparse, centre) {
 core_problem <- function(frame, design, core, sparse) {
   c(list(x = core$x, center = core$center, scale = core$scale, y = frame$y,
          weight = frame$weights, offset = frame$offset, intercept = frame$implicit),
-    if (length(sparse) == 0L) core_groups(frame$groups)
+    if (length(sparse) == 0L) core_groups(frame$groups, length(frame$columns))
     else list(group = NULL, n_groups = 0L, z = NULL,
               sparse = sparse_predictors(frame, design, sparse)))
 }
 
 # One grouping factor is eliminated in the pass over the rows; several are a sparse matrix.
-core_groups <- function(groups) {
+# `p`: columns of the design, the intercept included.
+core_groups <- function(groups, p) {
   several <- length(groups) > 1L
   one <- if (!several && length(groups) > 0L) groups[[1L]]
+  counts <- if (!is.null(one$codes)) tabulate(one$codes, length(one$levels))
   list(group = one$codes, n_groups = length(one$levels), z = one$z,
+       large = large_levels(counts, p, length(one$labels)),
        sparse = if (several) sparse_effects(groups))
+}
+
+# list(level, rows) of levels with so many rows that the core cuts these into pieces, or NULL.
+large_levels <- function(counts, p, q) {
+  if (length(counts) == 0L || max(counts) <= (most <- core_most_level_rows(p, q))) return(NULL)
+  level <- which(counts > most)
+  list(level = as.double(level), rows = as.double(counts[level]))
 }
 
 # Is all of the design known before the fit?

@@ -223,8 +223,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_hold_shards
-Rcpp::RObject core_hold_shards(Rcpp::List problem, Rcpp::List model, Rcpp::List known, std::vector<std::string> paths, double first, Rcpp::NumericVector before);
-RcppExport SEXP _bsvm_core_hold_shards(SEXP problemSEXP, SEXP modelSEXP, SEXP knownSEXP, SEXP pathsSEXP, SEXP firstSEXP, SEXP beforeSEXP) {
+Rcpp::RObject core_hold_shards(Rcpp::List problem, Rcpp::List model, Rcpp::List known, std::vector<std::string> paths, double first);
+RcppExport SEXP _bsvm_core_hold_shards(SEXP problemSEXP, SEXP modelSEXP, SEXP knownSEXP, SEXP pathsSEXP, SEXP firstSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
@@ -232,8 +232,7 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
     Rcpp::traits::input_parameter< std::vector<std::string> >::type paths(pathsSEXP);
     Rcpp::traits::input_parameter< double >::type first(firstSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type before(beforeSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_hold_shards(problem, model, known, paths, first, before));
+    rcpp_result_gen = Rcpp::wrap(core_hold_shards(problem, model, known, paths, first));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -672,14 +671,40 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_shard_starts
-Rcpp::NumericVector core_shard_starts(Rcpp::NumericVector level_rows, double p, double lanes);
-RcppExport SEXP _bsvm_core_shard_starts(SEXP level_rowsSEXP, SEXP pSEXP, SEXP lanesSEXP) {
+Rcpp::NumericVector core_shard_starts(Rcpp::NumericVector level_rows, Rcpp::NumericVector large, double p, Rcpp::NumericVector size);
+RcppExport SEXP _bsvm_core_shard_starts(SEXP level_rowsSEXP, SEXP largeSEXP, SEXP pSEXP, SEXP sizeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type level_rows(level_rowsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type large(largeSEXP);
     Rcpp::traits::input_parameter< double >::type p(pSEXP);
-    Rcpp::traits::input_parameter< double >::type lanes(lanesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_shard_starts(level_rows, p, lanes));
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type size(sizeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_shard_starts(level_rows, large, p, size));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_most_level_rows
+double core_most_level_rows(double p, double q);
+RcppExport SEXP _bsvm_core_most_level_rows(SEXP pSEXP, SEXP qSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< double >::type p(pSEXP);
+    Rcpp::traits::input_parameter< double >::type q(qSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_most_level_rows(p, q));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_add_sums
+Rcpp::NumericVector core_add_sums(Rcpp::NumericVector one, Rcpp::NumericVector two, double p, double q, double large);
+RcppExport SEXP _bsvm_core_add_sums(SEXP oneSEXP, SEXP twoSEXP, SEXP pSEXP, SEXP qSEXP, SEXP largeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type one(oneSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type two(twoSEXP);
+    Rcpp::traits::input_parameter< double >::type p(pSEXP);
+    Rcpp::traits::input_parameter< double >::type q(qSEXP);
+    Rcpp::traits::input_parameter< double >::type large(largeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_add_sums(one, two, p, q, large));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -743,7 +768,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_factor_vb", (DL_FUNC) &_bsvm_core_factor_vb, 3},
     {"_bsvm_core_fit", (DL_FUNC) &_bsvm_core_fit, 4},
     {"_bsvm_core_hold_rows", (DL_FUNC) &_bsvm_core_hold_rows, 2},
-    {"_bsvm_core_hold_shards", (DL_FUNC) &_bsvm_core_hold_shards, 6},
+    {"_bsvm_core_hold_shards", (DL_FUNC) &_bsvm_core_hold_shards, 5},
     {"_bsvm_core_ask_held_rows", (DL_FUNC) &_bsvm_core_ask_held_rows, 2},
     {"_bsvm_core_heed_interrupts", (DL_FUNC) &_bsvm_core_heed_interrupts, 1},
     {"_bsvm_core_checksum", (DL_FUNC) &_bsvm_core_checksum, 1},
@@ -779,7 +804,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_shard_shape", (DL_FUNC) &_bsvm_core_shard_shape, 1},
     {"_bsvm_core_shard_sums", (DL_FUNC) &_bsvm_core_shard_sums, 1},
     {"_bsvm_core_shard_size", (DL_FUNC) &_bsvm_core_shard_size, 2},
-    {"_bsvm_core_shard_starts", (DL_FUNC) &_bsvm_core_shard_starts, 3},
+    {"_bsvm_core_shard_starts", (DL_FUNC) &_bsvm_core_shard_starts, 4},
+    {"_bsvm_core_most_level_rows", (DL_FUNC) &_bsvm_core_most_level_rows, 2},
+    {"_bsvm_core_add_sums", (DL_FUNC) &_bsvm_core_add_sums, 5},
     {"_bsvm_core_shard_rows", (DL_FUNC) &_bsvm_core_shard_rows, 5},
     {"_bsvm_core_shard_parts", (DL_FUNC) &_bsvm_core_shard_parts, 4},
     {"_bsvm_core_sparse_cost", (DL_FUNC) &_bsvm_core_sparse_cost, 3},

@@ -1,5 +1,6 @@
 // Rows that are reached by asking a function of R. What it is asked, and its answers, are in
 // R/row-source.R; r_held_rows.cpp answers where the rows are.
+#include "core/rows/large_levels.hpp"
 #include "r_convert.h"
 
 using Rcpp::_;
@@ -93,7 +94,9 @@ class AskedRows : public bsvm::DrawSource {
 bsvm::MakeDraws source_for(const bsvm::Problem& problem, SEXP rows) {
   if (Rf_isNull(rows)) return bsvm::source_maker(problem);
   const RowsMaker& maker = *Rcpp::XPtr<RowsMaker>(rows);
-  return [&problem, &maker](bsvm::Use use, int threads) { return maker(problem, use, threads); };
+  return [&problem, &maker](bsvm::Use use, int threads) {
+    return bsvm::with_large_levels(problem, maker(problem, use, threads), use);
+  };
 }
 
 // Rows that `ask`, a function of a question, knows of.

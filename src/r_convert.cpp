@@ -62,6 +62,15 @@ const int* integers(const List& list, const char* name, R_xlen_t length) {
   return INTEGER(x);
 }
 
+// list(level, rows), levels from 1.
+std::vector<bsvm::LargeLevel> to_large_levels(const List& large) {
+  const NumericVector level = large["level"], rows = large["rows"];
+  std::vector<bsvm::LargeLevel> out;
+  for (R_xlen_t k = 0; k < level.size(); ++k)
+    out.push_back({static_cast<bsvm::Index>(level[k]) - 1, static_cast<bsvm::Index>(rows[k])});
+  return out;
+}
+
 void take_sparse(const List& sparse, bsvm::Problem& out) {
   const std::vector<int> levels = as<std::vector<int>>(sparse["levels"]),
                          effects = as<std::vector<int>>(sparse["effects"]);
@@ -262,6 +271,7 @@ bsvm::Problem to_problem(const List& problem, const List& model) {
   bsvm::Problem out;
   if (has(problem, "units")) take_elsewhere(problem, out);
   else take_rows(problem, out);
+  if (has(problem, "large")) out.large = to_large_levels(problem["large"]);
   if (has(model, "integrated")) out.integrated = to_count(model, "integrated", -1);
   if (has(problem, "leaving"))
     for (const int k : as<std::vector<int>>(problem["leaving"])) out.leaving.push_back(k - 1);

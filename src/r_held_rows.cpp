@@ -5,6 +5,7 @@
 
 #include "core/base/checksum.hpp"
 #include "core/coefficients/coefficients.hpp"
+#include "core/rows/memory/memory_source.hpp"
 #include "r_convert.h"
 #include "r_host.h"
 #include "r_shards.h"
@@ -51,7 +52,7 @@ class HeldRows {
     source.ask(use_of(question));
     if (what == "sums") return RObject(sums(source, question, host));
     if (what == "settle") return RObject(settle(source, question));
-    if (what == "groups") return RObject(groups(source.groups()));
+    if (what == "groups") return RObject(groups(source));
     if (what == "effects") return RObject(effects(source));
     if (what == "keep") source.keep();
     else if (what == "back") source.back(state_of(question));
@@ -74,7 +75,7 @@ class HeldRows {
     drawn_side_.reset();
   }
   virtual std::unique_ptr<bsvm::DrawSource> make(bsvm::Use use, int threads) = 0;
-  virtual bsvm::Index first_effect() const { return 0; }  // among all
+  virtual bsvm::Index first_level(const bsvm::DrawSource&) const { return 0; }  // among all
   virtual void turn(bsvm::RowSource&, const List& /*question*/) {}
 
  private:
@@ -130,25 +131,37 @@ class HeldRows {
   }
 
   // Of the levels that are here.
-  static List effects(const bsvm::DrawSource& source) {
-    return List::create(_["effects"] = to_numeric(source.effects()),
-                        _["expected"] = to_numeric(source.expected_effects(bsvm::Vec())));
+  List effects(const bsvm::DrawSource& source) const {
+    const bsvm::Mat own[] = {to_columns(source.effects()),
+                             to_columns(source.expected_effects(bsvm::Vec()))};
+    return List::create(_["first"] = first_of(source), _["effects"] = matrix(own[0]),
+                        _["expected"] = matrix(own[1]));
   }
 
   // From those of all levels.
   void restore(bsvm::DrawSource& source, const List& question) {
     const NumericVector all = question["effects"];
-    const bsvm::Index first = first_effect();
+    const bsvm::Index first = first_level(source) * problem_->effects();
     if (first > all.size())
       throw bsvm::InvalidInput("cluster", "There are fewer effects than levels.");
     bsvm::State state(layout_of(question));
     source.restore(to_vec(all).tail(all.size() - first), state);
   }
 
-  static List groups(const bsvm::GroupPosterior& of) {
-    const auto matrix = [](const bsvm::Mat& x) { return to_array(x, {x.rows(), x.cols()}); };
-    return List::create(_["mean"] = matrix(of.mean), _["precision"] = matrix(of.precision),
+  List groups(const bsvm::DrawSource& source) const {
+    const bsvm::GroupPosterior of = source.groups();
+    return List::create(_["first"] = first_of(source), _["mean"] = matrix(of.mean),
+                        _["precision"] = matrix(of.precision),
                         _["regression"] = matrix(of.regression));
+  }
+
+  double first_of(const bsvm::DrawSource& source) const {
+    return static_cast<double>(first_level(source) + 1);
+  }
+  static Rcpp::NumericVector matrix(const bsvm::Mat& x) { return to_array(x, {x.rows(), x.cols()}); }
+  bsvm::Mat to_columns(const bsvm::Vec& x) const {
+    const bsvm::Index q = problem_->effects();
+    return Eigen::Map<const bsvm::Mat>(x.data(), q, q > 0 ? x.size() / q : 0);
   }
 
   const bsvm::Problem* problem_ = nullptr;
@@ -169,7 +182,7 @@ class HeldInMemory : public HeldRows {
 
  private:
   std::unique_ptr<bsvm::DrawSource> make(bsvm::Use use, int threads) override {
-    return bsvm::make_source(problem_, use, threads);
+    return std::make_unique<bsvm::MemorySource>(problem_, use, threads);
   }
 
   List kept_;  // what the problem looks at
@@ -181,19 +194,20 @@ class HeldInMemory : public HeldRows {
 class HeldShards : public HeldRows {
  public:
   HeldShards(const List& problem, const List& model, const List& known,
-             std::vector<std::string> paths, bsvm::Index first, bsvm::ShardPlace before)
-      : view_(to_shard_problem(problem, model, known)), paths_(std::move(paths)), first_(first),
-        before_(before) {
+             std::vector<std::string> paths, bsvm::Index first)
+      : view_(to_shard_problem(problem, model, known)), paths_(std::move(paths)), first_(first) {
     start(view_->problem);
   }
   ~HeldShards() override { finish(); }
 
  private:
   std::unique_ptr<bsvm::DrawSource> make(bsvm::Use use, int threads) override {
-    return std::make_unique<bsvm::ShardSource>(*view_, paths_, "", use, threads, before_);
+    return std::make_unique<bsvm::ShardSource>(*view_, paths_, "", use, threads);
   }
 
-  bsvm::Index first_effect() const override { return before_.level * view_->problem.effects(); }
+  bsvm::Index first_level(const bsvm::DrawSource& source) const override {
+    return static_cast<const bsvm::ShardSource&>(source).first_level();
+  }
 
   void turn(bsvm::RowSource& source, const List& question) override {
     static_cast<bsvm::ShardSource&>(source).turn(as<std::string>(question["from"]),
@@ -203,7 +217,6 @@ class HeldShards : public HeldRows {
   std::shared_ptr<bsvm::ShardProblem> view_;
   std::vector<std::string> paths_;
   bsvm::Index first_;
-  bsvm::ShardPlace before_;
 };
 
 }  // namespace
@@ -216,15 +229,13 @@ Rcpp::RObject core_hold_rows(Rcpp::List problem, Rcpp::List model) {
 }
 
 // The same of rows in files, as core_shard_rows() has them; `first`: the number of the first file
-// among all of the fit; `before`: how many rows and levels are before it.
+// among all of the fit.
 // [[Rcpp::export(rng = false)]]
 Rcpp::RObject core_hold_shards(Rcpp::List problem, Rcpp::List model, Rcpp::List known,
-                               std::vector<std::string> paths, double first,
-                               Rcpp::NumericVector before) {
+                               std::vector<std::string> paths, double first) {
   return with_core_errors([&] {
     return RObject(Rcpp::XPtr<HeldRows>(
-        new HeldShards(problem, model, known, paths, static_cast<bsvm::Index>(first),
-                       {static_cast<bsvm::Index>(before[0]), static_cast<bsvm::Index>(before[1])})));
+        new HeldShards(problem, model, known, paths, static_cast<bsvm::Index>(first))));
   });
 }
 

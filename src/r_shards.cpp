@@ -62,12 +62,15 @@ Rcpp::NumericVector core_shard_units(Rcpp::NumericMatrix bounds, Rcpp::NumericVe
   return to_numeric(bsvm::DenseBlock(bounds.begin(), 2, to_vec(center), to_vec(scale)).unit());
 }
 
-// rows: list(x, y, weight, offset, z, left_over, beside, group, n_groups), as in a problem.
+// rows: list(x, y, weight, offset, z, left_over, beside, group, n_groups), as in a problem, and how many
+// rows and levels are before these: first_row, first_level.
 // [[Rcpp::export(rng = false)]]
 void core_write_shard(std::string path, Rcpp::List rows) {
   with_core_errors([&] {
     const NumericMatrix x = rows["x"];
     bsvm::ShardShape shape;
+    shape.first_row = static_cast<bsvm::Index>(as<double>(rows["first_row"]));
+    shape.first_level = to_count(rows, "first_level");
     shape.n = x.nrow();
     shape.p = x.ncol();
     shape.groups = to_count(rows, "n_groups");
@@ -128,21 +131,53 @@ Rcpp::NumericVector core_shard_size(double p, double numbers) {
                                _["lanes"] = static_cast<double>(size.lanes));
 }
 
-// The first level of each shard, from 1, of levels with so many rows.
+// The first row of each shard in working order, from 1, of levels with so many rows; large: those that
+// are cut into pieces, from 1; size: what core_shard_size() gives.
 // [[Rcpp::export(rng = false)]]
-Rcpp::NumericVector core_shard_starts(Rcpp::NumericVector level_rows, double p, double lanes) {
+Rcpp::NumericVector core_shard_starts(Rcpp::NumericVector level_rows, Rcpp::NumericVector large,
+                                      double p, Rcpp::NumericVector size) {
   return with_core_errors([&] {
     const std::vector<bsvm::Index> rows(level_rows.begin(), level_rows.end());
+    std::vector<bsvm::Index> levels(large.begin(), large.end());
+    for (bsvm::Index& level : levels) --level;
     const std::vector<bsvm::Index> starts = bsvm::shard_starts(
-        rows, static_cast<bsvm::Index>(p), static_cast<bsvm::Index>(lanes));
+        rows, levels, static_cast<bsvm::Index>(p),
+        {static_cast<bsvm::Index>(size[0]), static_cast<bsvm::Index>(size[1])});
     NumericVector out(starts.begin(), starts.end());
     return NumericVector(out + 1);
   });
 }
 
+// More rows than this make a level a large one (core/rows/large_levels.hpp).
+// [[Rcpp::export(rng = false)]]
+double core_most_level_rows(double p, double q) {
+  return static_cast<double>(
+      bsvm::most_level_rows(static_cast<bsvm::Index>(p), static_cast<bsvm::Index>(q)));
+}
+
+// Two vectors of sums of rows, of p columns, q effects a level and so many large levels, added.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector core_add_sums(Rcpp::NumericVector one, Rcpp::NumericVector two, double p, double q,
+                                  double large) {
+  return with_core_errors([&] {
+    bsvm::Layout layout;
+    layout.p = static_cast<bsvm::Index>(p);
+    layout.q = static_cast<bsvm::Index>(q);
+    layout.large = static_cast<bsvm::Index>(large);
+    layout.latent_sums = one.size() - bsvm::RowSums(layout).x.size(); // whatever else there is adds
+    if (layout.latent_sums < 0 || one.size() != two.size())
+      throw bsvm::InvalidInput("cluster", "An answer is not of the size of this model.");
+    bsvm::RowSums out(layout), other(layout);
+    out.x = to_vec(one);
+    other.x = to_vec(two);
+    out += other;
+    return to_numeric(out.x);
+  });
+}
+
 // A pointer to what makes sources of rows in these files. problem: list(center, scale, intercept,
 // slopes, their number, shift and unit of the response); known: list(units, group_units, n,
-// n_groups, leaving, latent); beside: how names of files of states begin.
+// n_groups, large, leaving, latent); beside: how names of files of states begin.
 // [[Rcpp::export(rng = false)]]
 Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List known,
                               std::vector<std::string> paths, std::string beside) {

@@ -41,16 +41,17 @@ class Shards {
  public:
   Shards(const Data& data, Index lanes, Problem (*make)(const Data&) = usual_problem)
       : data_(data), whole_(make(data)) {
-    const Partition order = cut(whole_.group, whole_.n, whole_.groups, whole_.columns());
+    std::vector<Index> large;
+    for (const LargeLevel& level : whole_.large) large.push_back(level.level);
+    const Partition order = cut(whole_.group, whole_.n, whole_.groups, whole_.columns(), large);
     const bool grouped = whole_.groups > 0;
     std::vector<Index> rows(static_cast<size_t>(grouped ? whole_.groups : whole_.n), 1);
     if (grouped)
       for (size_t g = 0; g < rows.size(); ++g)
         rows[g] = order.group_start[g + 1] - order.group_start[g];
-    std::vector<Index> starts = shard_starts(rows, whole_.columns(), lanes);
-    starts.push_back(static_cast<Index>(rows.size()));
-    for (size_t k = 0; k + 1 < starts.size(); ++k)
-      write(order, starts[k], starts[k + 1], grouped);
+    std::vector<Index> starts = shard_starts(rows, large, whole_.columns(), {whole_.n, lanes});
+    starts.push_back(whole_.n);
+    for (size_t k = 0; k + 1 < starts.size(); ++k) write(order, starts[k], starts[k + 1], grouped);
     view.problem = make(data);
     const Vec units = view.problem.blocks[0]->unit();
     view.design = new DenseBlock(data.center, data.scale, units);
@@ -69,22 +70,27 @@ class Shards {
   std::vector<std::string> paths;
 
  private:
-  void write(const Partition& order, Index first, Index last, bool grouped) {
-    const Index from = grouped ? order.group_start[first] : first,
-                to = grouped ? order.group_start[last] : last;
+  void write(const Partition& order, Index from, Index to, bool grouped) {
     const std::vector<int> rows(order.order.begin() + from, order.order.begin() + to);
+    // A level without rows is in the shard of the one before it.
+    const auto level = [&](Index row) { return data_.group[order.order[static_cast<size_t>(row)]]; };
+    const int first = grouped && from > 0 ? level(from) : 1;
+    const int last = !grouped ? 0 : to == whole_.n ? static_cast<int>(whole_.groups)
+                     : level(to) == level(to - 1)  ? level(to) : level(to) - 1;
     ShardShape shape;
+    shape.first_row = from;
+    shape.first_level = first - 1;
     shape.n = to - from;
     shape.p = data_.x.cols();
     shape.q = grouped ? data_.z.cols() : 0;
-    shape.groups = grouped ? last - first : 0;
+    shape.groups = grouped ? last - first + 1 : 0;
     shape.weight = shape.offset = true;
     const Mat x = taken(data_.x, rows), z = shape.q > 0 ? taken(data_.z, rows) : Mat();
     const Mat y = taken(data_.y, rows), weight = taken(data_.weight, rows),
               offset = taken(data_.offset, rows);
     std::vector<int> group;
     if (grouped)
-      for (int row : rows) group.push_back(data_.group[row] - static_cast<int>(first));
+      for (int row : rows) group.push_back(data_.group[row] - first + 1);
     paths.push_back(folder_.file("shard-" + std::to_string(paths.size())));
     ShardFile(paths.back())
         .write(shape, ShardViews{x.data(), y.data(), weight.data(), offset.data(), z.data(),

@@ -109,7 +109,7 @@ TEST_CASE("shards give the bits of rows in memory, whatever their size, threads 
           Shards shards(data, lanes);
           REQUIRE(shards.paths.size() > (lanes == 8 ? 1 : 2));
           ShardSource there(shards.view, shards.paths, shards.beside(), Use::augmented, threads,
-                            {}, most);
+                            most);
           const Fit other = fit(elsewhere_of(whole, data), there, few_passes(), host);
           CHECK(same_bits(here.result.state.x, other.result.state.x));
           CHECK(here.result.bound == other.result.bound);
@@ -136,7 +136,7 @@ TEST_CASE("shards give the bits of rows in memory to the mixture of Gaussians, t
     Shards shards(data, 2);
     const auto other = nodes(elsewhere_of(whole, data), [&](Use use, int threads) {
       return std::unique_ptr<RowSource>(
-          new ShardSource(shards.view, shards.paths, shards.beside(), use, threads, {}, 1000));
+          new ShardSource(shards.view, shards.paths, shards.beside(), use, threads, 1000));
     });
     REQUIRE(one.size() == other.size());
     for (size_t k = 0; k < one.size(); ++k) CHECK(same_bits(one[k].state.x, other[k].state.x));
@@ -164,7 +164,7 @@ TEST_CASE("chains over shards are those over rows in memory, resumed ones too") 
         const MakeDraws maker = [&](Use use, int threads) {
           const std::string beside = shards.beside() + std::to_string(++opened) + "-";
           return std::unique_ptr<DrawSource>(
-              new ShardSource(shards.view, shards.paths, beside, use, threads, {}, most));
+              new ShardSource(shards.view, shards.paths, beside, use, threads, most));
         };
         SampleOptions own = options;
         own.threads = static_cast<int>(lanes == 1 ? 1 : 2);
@@ -207,7 +207,7 @@ TEST_CASE("files of states go with their source, and are not taken if they were 
   };
   const auto before = files();
   {
-    ShardSource source(shards.view, shards.paths, shards.beside(), Use::augmented, 1, {}, 0);
+    ShardSource source(shards.view, shards.paths, shards.beside(), Use::augmented, 1, 0);
     Host host;
     fit(elsewhere_of(shards.whole(), data), source, few_passes(), host);
     CHECK(files() == before + static_cast<long>(shards.paths.size()));
@@ -291,7 +291,8 @@ TEST_CASE("a file that is cut, changed, absent or of another version is no shard
 TEST_CASE("shards begin where lanes do") {
   // without levels: at multiples of whole lanes
   const Index rows = lane_rows(4);
-  const std::vector<Index> starts = shard_starts(std::vector<Index>(10 * rows + 5, 1), 4, 4);
+  const std::vector<Index> starts =
+      shard_starts(std::vector<Index>(10 * rows + 5, 1), {}, 4, {4 * rows, 4});
   // cut by levels of one row, blocks have as many rows as without levels
   CHECK(starts == std::vector<Index>{0, 4 * rows, 8 * rows});
   const ShardSize size = shard_size(20, 22);
@@ -299,4 +300,17 @@ TEST_CASE("shards begin where lanes do") {
   CHECK((size.lanes & (size.lanes - 1)) == 0);
   CHECK(size.rows * 22 <= Index{1} << 23);
   CHECK(2 * size.rows * 22 > Index{1} << 23);
+}
+
+TEST_CASE("with long levels a shard has fewer lanes, and pieces of large levels begin shards") {
+  const Index rows = lane_rows(4), most = most_level_rows(4, 1);
+  const std::vector<Index> of_levels(8, 3 * rows);  // a lane each
+  CHECK(shard_starts(of_levels, {}, 4, {4 * rows, 4}) ==
+        std::vector<Index>{0, 6 * rows, 12 * rows, 18 * rows});
+  CHECK(shard_starts(of_levels, {}, 4, {1, 4}).size() == 8);
+  const std::vector<Index> starts =
+      shard_starts({5, 10 * rows + 5, 5, 5}, {1}, 4, {2 * rows, 2});
+  CHECK(starts == std::vector<Index>{0, 5 + rows, 5 + 3 * rows, 5 + 5 * rows, 5 + 7 * rows,
+                                     5 + 9 * rows, 10 + 10 * rows});
+  CHECK(most == shard_size(4, 7).rows);
 }

@@ -575,9 +575,9 @@ test_that("files that cannot be written or read are errors of the disk", {
   for (name in c("write_shard", "write_value", "deal_by_level")) {
     assign(name, getFromNamespace(name, "bsvm"))
   }
-  rows <- list(x = matrix(1), y = 1, n_groups = 0L)
-  expect_error(write_shard(file.path(folder, "none", "shard"), rows), class = "bsvm_error_disk")
-  deal <- deal_by_level(list(starts = 1, groups = 2), folder)
+  rows <- list(x = matrix(1), y = 1)
+  expect_error(write_shard(file.path(folder, "none", "shard"), rows, 0), class = "bsvm_error_disk")
+  deal <- deal_by_level(list(starts = 1, counts = c(1, 1)), folder)
   deal$add(list(x = matrix(0, 2), y = c(-1, 1), group = 1:2))
   writeBin(as.raw(1:9), file.path(folder, "parts-000001"))
   expect_error(deal$finish(), "damaged", class = "bsvm_error_disk")

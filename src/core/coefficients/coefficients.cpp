@@ -54,6 +54,7 @@ Coefficients::Coefficients(const Model& problem, Index extra, bool covariance)
     tilt_.tail(problem.tilt.size()) = problem.tilt.cwiseProduct(unit_.tail(problem.tilt.size()));
   layout_.q = problem.effects();
   layout_.leaving = static_cast<Index>(problem.leaving.size());
+  layout_.large = static_cast<Index>(problem.large.size());
   layout_.latent = problem.latent->state_size();
   layout_.latent_sums = problem.latent->sums_size();
   if (covariance && problem.selects()) layout_.scatter = layout_.p;

@@ -56,11 +56,9 @@ void add_group_moments(const GroupStates& states, const GroupRows& rows, RowBloc
   }
 }
 
-namespace {
-
 // A_gg = sum omega z z' + D and A_gd' = sum omega c z'.
-void weighted_sums(const GroupRows& rows, const Arr& omega, const double* prior, Index q,
-                   const RowBlock& block, double* A, double* coupling) {
+void group_sums(const GroupRows& rows, const Arr& omega, const double* prior, Index q,
+                const RowBlock& block, double* A, double* coupling) {
   const Index p = block.p;
   std::copy(prior, prior + q * q, A);
   std::fill(coupling, coupling + p * q, 0.0);
@@ -74,14 +72,18 @@ void weighted_sums(const GroupRows& rows, const Arr& omega, const double* prior,
   }
 }
 
-}  // namespace
-
 void eliminate(const GroupRows& rows, const Arr& omega, const double* prior,
                const SmallFactor& prior_factor, Index q, Index group_column, RowBlock& block,
                double* precision, double* regression) {
+  group_sums(rows, omega, prior, q, block, precision, regression);
+  eliminate_sums(rows, prior_factor, q, group_column, block, precision, regression);
+}
+
+void eliminate_sums(const GroupRows& rows, const SmallFactor& prior_factor, Index q,
+                    Index group_column, RowBlock& block, const double* precision,
+                    double* regression) {
   const Index p = block.p;
   double* B = regression;
-  weighted_sums(rows, omega, prior, q, block, precision, B);
   const SmallFactor factor(precision, q);
   solve_right_transposed(factor.l, q, p, B);
   solve_right(factor.l, q, p, B);

@@ -44,6 +44,13 @@ void eliminate(const GroupRows& rows, const Arr& omega, const double* prior,
                const SmallFactor& prior_factor, Index q, Index group_column, RowBlock& block,
                double* precision, double* regression);
 
+// The two steps of it: A_gg and, in place of B_g', A_gd'; and the rest.
+void group_sums(const GroupRows& rows, const Arr& omega, const double* prior, Index q,
+                const RowBlock& block, double* precision, double* coupling);
+void eliminate_sums(const GroupRows& rows, const SmallFactor& prior_factor, Index q,
+                    Index group_column, RowBlock& block, const double* precision,
+                    double* regression);
+
 // A group's A_gg (q, q) and B_g' (p, q).
 struct GroupPrecision {
   const double* own;

@@ -16,15 +16,23 @@ void sort_by_group(const int* group, Index n, Index groups, Partition& out) {
   for (Index i = 0; i < n; ++i) out.order[next[group[i] - 1]++] = static_cast<int>(i);
 }
 
-// A group never straddles blocks, so a block is as long as it must be.
-void cut_groups(Index length, Partition& out) {
+// Other groups never straddle blocks, so a block is as long as it must be.
+void cut_groups(Index length, const std::vector<Index>& large, Partition& out) {
   const Index groups = static_cast<Index>(out.group_start.size()) - 1;
+  auto next = large.begin();
   for (Index first = 0; first < groups;) {
+    const Index start = out.group_start[first];
     Index last = first + 1;
-    while (last < groups && out.group_start[last + 1] - out.group_start[first] <= length)
-      ++last;
-    out.blocks.push_back({out.group_start[first], out.group_start[last] - out.group_start[first],
-                          first, last - first});
+    if (next != large.end() && *next == first) {
+      const Index end = out.group_start[last];
+      for (Index row = start; row < end; row += length)
+        out.blocks.push_back({row, std::min(length, end - row), first, 1, true});
+      ++next;
+    } else {
+      const Index end = next == large.end() ? groups : *next;
+      while (last < end && out.group_start[last + 1] - start <= length) ++last;
+      out.blocks.push_back({start, out.group_start[last] - start, first, last - first});
+    }
     first = last;
   }
 }
@@ -34,12 +42,17 @@ void cut_rows(Index n, Index length, Partition& out) {
     out.blocks.push_back({first, std::min(length, n - first), 0, 0});
 }
 
-// A lane ends with the block that brings it to `length` rows.
+bool may_adjoin(const BlockRange& a, const BlockRange& b) {
+  return a.piece == b.piece && (!a.piece || a.first_group == b.first_group);
+}
+
+// A lane ends with the block that brings it to `length` rows, or before pieces of another group.
 void cut_lanes(Index length, Partition& out) {
   const Index blocks = static_cast<Index>(out.blocks.size());
   for (Index first = 0; first < blocks;) {
     Index last = first + 1;
-    for (Index rows = out.blocks[first].rows; last < blocks && rows < length; ++last)
+    for (Index rows = out.blocks[first].rows;
+         last < blocks && rows < length && may_adjoin(out.blocks[first], out.blocks[last]); ++last)
       rows += out.blocks[last].rows;
     out.lanes.push_back({first, last});
     first = last;
@@ -68,13 +81,13 @@ void finish(Index p, Partition& out) {
 
 }  // namespace
 
-Partition cut(const int* group, Index n, Index groups, Index p) {
+Partition cut(const int* group, Index n, Index groups, Index p, const std::vector<Index>& large) {
   Partition out;
   out.order.resize(n);
   std::iota(out.order.begin(), out.order.end(), 0);
   if (group) {
     sort_by_group(group, n, groups, out);
-    cut_groups(block_length(p), out);
+    cut_groups(block_length(p), large, out);
   } else {
     cut_rows(n, block_length(p), out);
   }
@@ -82,10 +95,10 @@ Partition cut(const int* group, Index n, Index groups, Index p) {
   return out;
 }
 
-Partition cut_levels(std::vector<Index> level_start, Index p) {
+Partition cut_levels(std::vector<Index> level_start, Index p, const std::vector<Index>& large) {
   Partition out;
   out.group_start = std::move(level_start);
-  cut_groups(block_length(p), out);
+  cut_groups(block_length(p), large, out);
   finish(p, out);
   return out;
 }

@@ -36,12 +36,18 @@ struct SparseColumns {
   std::vector<SparseTerm> terms;
 };
 
+// A level with so many rows that these are cut into pieces (rows/large).
+struct LargeLevel {
+  Index level, rows;  // from 0
+};
+
 // The model: what the coefficient side needs. It knows how many rows and levels there are, not what
 // is in them, so it is the same wherever the rows are. Sparse columns, whose terms the priors
 // speak of, still come with their rows, and so need them in memory.
 struct Model {
   Index n = 0;               // rows
   Index groups = 0;          // levels of the grouping factor of `multipliers`
+  std::vector<LargeLevel> large;  // in their order
 
   std::vector<std::unique_ptr<Block>> blocks;  // the dense coefficients, in order
   std::unique_ptr<Block> multipliers;          // (q, n) of the grouping factor, or null

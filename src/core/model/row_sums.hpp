@@ -6,24 +6,23 @@ namespace bsvm {
 // What a set of rows says of the coefficients at a State: a quadratic model of
 // their share of the objective, with the groups' own effects eliminated. Sums
 // of disjoint sets of rows add, and one vector holds them all, so that they
-// can come from a thread, a file or another machine.
+// can come from a thread, a file or another machine. Of a level that is cut into pieces they know what
+// its pieces have added so far, and whoever has all of it eliminates it (rows/large_levels.hpp).
 struct RowSums {
-  Index p = 0;
+  Index p = 0, q = 0;
   Index raw = 0;  // p where the State has `scatter`, else 0
   Index own = 0;  // numbers of the latent: Layout::latent_sums
-  Index parameters = 0, leaving = 0;  // as in Layout
+  Index parameters = 0, leaving = 0, large = 0;  // as in Layout
   Vec x;
 
   explicit RowSums(Index columns) : RowSums(Layout{columns}) {}
   explicit RowSums(const Layout& l)
-      : p(l.p), raw(l.scatter), own(l.latent_sums), parameters(l.parameters), leaving(l.leaving),
-        x(Vec::Zero(leaving_start() + leaving)) {}
+      : p(l.p), q(l.q), raw(l.scatter), own(l.latent_sums), parameters(l.parameters),
+        leaving(l.leaving), large(l.large), x(Vec::Zero(large_start() + large_size())) {}
 
   void clear() { x.setZero(); }
-  RowSums& operator+=(const RowSums& other) {
-    x += other.x;
-    return *this;
-  }
+  // The same bits as other += *this.
+  RowSums& operator+=(const RowSums& other);
 
   double& value() { return x[0]; }  // share of the bound
   double& rows() { return x[1]; }   // how many rows were seen: one lost on the way shows
@@ -60,7 +59,25 @@ struct RowSums {
   Eigen::Map<Vec> left_over() { return {x.data() + leaving_start(), leaving}; }
   Eigen::Map<const Vec> left_over() const { return {x.data() + leaving_start(), leaving}; }
 
+  // Of each large level: (q, large) its gradient, and under either precision A_gg (q q, large) and A_gd'
+  // (p q, large), with the shares of the prior that its pieces had; zeros where none was seen.
+  Eigen::Map<Mat> large_gradient() { return {x.data() + large_start(), q, large}; }
+  Eigen::Map<Mat> large_precision(bool curvature) {
+    return {x.data() + large_precision_start(curvature), q * q, large};
+  }
+  Eigen::Map<Mat> large_coupling(bool curvature) {
+    return {x.data() + large_precision_start(curvature) + large * q * q, p * q, large};
+  }
+  // A piece whose rows, centred by itself, are in weight() or curvature() already.
+  void add_piece(bool curvature, Index number, const double* precision, const double* coupling);
+
  private:
+  Mat meetings(const RowSums& other, bool curvature) const;
+  Index large_size() const { return large * (q + 2 * q * (q + p)); }
+  Index large_start() const { return leaving_start() + leaving; }
+  Index large_precision_start(bool curvature) const {
+    return large_start() + large * (q + (curvature ? q * (q + p) : 0));
+  }
   Index leaving_start() const { return parameter_start() + parameters * (1 + parameters); }
   Index parameter_start() const { return latent_start() + own; }
   Index latent_start() const { return 5 + p + 2 * p * p + raw; }

@@ -15,6 +15,7 @@ struct Layout {
   Index latent_sums = 0;  // lays them out itself; and of those that its rows add up; or none
   Index parameters = 0;   // of the likelihood and the blocks (Model::parameters())
   Index leaving = 0;      // priors of whose variance rows have shares (Model::leaving)
+  Index large = 0;        // levels that are cut into pieces (Model::large)
 
   Index mean() const { return 9; }
   Index step() const { return mean() + p; }
@@ -27,13 +28,16 @@ struct Layout {
   Index parameter_start() const { return latent_start() + latent; }
   Index leaving_start() const { return parameter_start() + parameters; }
   Index slopes() const { return leaving_start() + leaving; }
-  Index size() const { return slopes() + 1; }
+  Index large_start() const { return slopes() + 1; }
+  Index large_precision() const { return large_start() + large * q; }
+  Index large_regression() const { return large_precision() + large * q * q; }
+  Index size() const { return large_regression() + large * p * q; }
 };
 
 // Everything global that a run moves, in one vector, to be sent to wherever the
-// rows are. What belongs to a group stays with the rows (data/group_states.hpp), so the
-// State's size does not depend on the number of groups; a checkpoint is this and
-// the groups.
+// rows are. What belongs to a group stays with the rows (data/group_states.hpp), but for groups that
+// are cut into pieces, so the State's size does not depend on the number of others; a checkpoint is
+// this and the groups.
 struct State {
   Layout layout;
   Vec x;
@@ -115,6 +119,23 @@ struct State {
   // as much as several passes.
   double& slopes() { return x[layout.slopes()]; }
   double slopes() const { return x[layout.slopes()]; }
+  // Of each large level as in GroupStates: E u (q, large), then A_gg (q q, large), then B_g' (p q, large).
+  Eigen::Map<Mat> large_effect() { return {x.data() + layout.large_start(), layout.q, layout.large}; }
+  Eigen::Map<const Mat> large_effect() const {
+    return {x.data() + layout.large_start(), layout.q, layout.large};
+  }
+  Eigen::Map<Mat> large_precision() {
+    return {x.data() + layout.large_precision(), layout.q * layout.q, layout.large};
+  }
+  Eigen::Map<const Mat> large_precision() const {
+    return {x.data() + layout.large_precision(), layout.q * layout.q, layout.large};
+  }
+  Eigen::Map<Mat> large_regression() {
+    return {x.data() + layout.large_regression(), layout.p * layout.q, layout.large};
+  }
+  Eigen::Map<const Mat> large_regression() const {
+    return {x.data() + layout.large_regression(), layout.p * layout.q, layout.large};
+  }
   Eigen::Map<Vec> latent() { return {x.data() + layout.latent_start(), layout.latent}; }
   Eigen::Map<const Vec> latent() const {
     return {x.data() + layout.latent_start(), layout.latent};

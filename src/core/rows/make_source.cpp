@@ -1,6 +1,7 @@
 #include "make_source.hpp"
 
 #include "block/elsewhere.hpp"
+#include "large_levels.hpp"
 #include "rows/memory/memory_source.hpp"
 #include "rows/sparse/sparse_source.hpp"
 
@@ -11,7 +12,7 @@ std::unique_ptr<DrawSource> make_source(const Problem& problem, Use use, int thr
   std::unique_ptr<DrawSource> out;
   if (problem.sparse.columns > 0) out.reset(new SparseSource(problem, use, threads));
   else out.reset(new MemorySource(problem, use, threads));
-  return out;
+  return with_large_levels(problem, std::move(out), use);
 }
 
 }  // namespace bsvm

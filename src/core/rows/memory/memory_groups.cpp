@@ -4,6 +4,7 @@
 #include "linalg/kernels.hpp"
 #include "linalg/small.hpp"
 #include "memory_source.hpp"
+#include "rows/group_moves.hpp"
 #include "rows/lanes.hpp"
 
 namespace bsvm {
@@ -37,8 +38,11 @@ void MemorySource::add_groups(const BlockRange& range, const State& state,
     add_squares(worker.terms.curvature, groups_.next_precision, coupling, out.curvature());
   else
     add_squares(worker.terms.weight, groups_.next_precision, coupling, out.weight());
-  for (Index g = 0; g < range.groups; ++g)
-    finish_group(group_rows(range, range.first_group + g), state, worker, coupling, out);
+  for (Index g = range.first_group; g < range.first_group + range.groups; ++g) {
+    groups_.next_step.col(g).setZero();
+    group_gradient(group_rows(range, g), state.group_prior(), worker, groups_.next_step.col(g).data());
+    finish_step(groups_, g, coupling, out);
+  }
   if (use_ == Use::drawn) return;
   if (!one_precision())
     add_squares(worker.terms.weight, groups_.next_precision, groups_.next_regression,
@@ -48,49 +52,66 @@ void MemorySource::add_groups(const BlockRange& range, const State& state,
     const SmallFactor next(groups_.next_precision.data() + own, q);
     out.group_logdet() += small_logdet(next.l, q);
   }
-  if (state.begun()) out.group_change() += change(range, block);
+  if (state.begun())
+    out.group_change() += groups_change(groups_, range.first_group, range.groups,
+                                        inverse_factor_.data(), block.columns.data());
 }
 
-// How far the block's groups moved in the metric of q.
-double MemorySource::change(const BlockRange& range, RowBlock& block) const {
-  const Index p = groups_.p, q = groups_.q;
-  double sum = 0;
-  for (Index g = 0; g < range.groups; ++g) {
-    const Index own = (range.first_group + g) * q * q, cross = (range.first_group + g) * p * q;
-    sum += group_change({groups_.precision.data() + own, groups_.regression.data() + cross},
-                        {groups_.next_precision.data() + own,
-                         groups_.next_regression.data() + cross},
-                        p, q, block.columns.data() + g * p * q);
-  }
-  Arr coupling = Arr::Zero(q * range.groups);
-  kernels().variances(inverse_factor_.data(), block.columns.data(), p, q * range.groups,
-                      coupling.data());
-  return sum + coupling.sum();
+// A piece of a large level is eliminated like a group of its own, whose prior is its rows' share of the
+// level's. What its pieces know of the level goes with the sums.
+void MemorySource::add_piece(const BlockRange& range, const State& state, Worker& worker,
+                             RowSums& out) {
+  RowBlock& block = worker.block;
+  const Index q = groups_.q, p = groups_.p, number = large_number(range.first_group);
+  const double share = static_cast<double>(range.rows) /
+                       static_cast<double>(problem_.large[static_cast<size_t>(number)].rows);
+  const Mat prior = share * state.group_prior();
+  const SmallFactor factor(prior.data(), q);
+  const GroupRows rows = group_rows(range, range.first_group);
+  Arr factors = Arr::Ones(block.r + q);
+  Mat precision(q, q), regression(p, q);
+  const auto add_squares = [&](bool curvature, const Arr& omega, Eigen::Map<Mat> sum) {
+    factors.head(block.r) = omega;
+    group_sums(rows, omega, prior.data(), q, block, precision.data(), regression.data());
+    out.add_piece(curvature, number, precision.data(), regression.data());
+    eliminate_sums(rows, factor, q, block.r, block, precision.data(), regression.data());
+    worker.squares.add(block.columns.data(), p, block.r + q, factors.data(), sum.data(), p);
+  };
+  if (!one_precision()) add_squares(true, worker.terms.curvature, out.curvature());
+  add_squares(false, worker.terms.weight, out.weight());
+  group_gradient(rows, prior, worker, out.large_gradient().col(number).data());
 }
 
-// The group's share of the Newton step: r_g = sum z slope - D u_g is its
-// gradient, K_gg^{-1} r_g its step at fixed b, and -K_dg K_gg^{-1} r_g what
-// eliminating it adds to the gradient of b.
-void MemorySource::finish_group(const GroupRows& rows, const State& state,
-                                const Worker& worker, const Mat& coupling, RowSums& out) {
-  const Index p = groups_.p, q = groups_.q;
+// Adds r_g = sum z slope - D u_g.
+void MemorySource::group_gradient(const GroupRows& rows, const Mat& prior, const Worker& worker,
+                                  double* out) const {
+  const Index q = groups_.q;
   const double* effect = groups_.effect.data() + rows.group * q;
-  double* gradient = groups_.next_step.data() + rows.group * q;
-  std::fill(gradient, gradient + q, 0.0);
-  for (Index a = 0; a < q; ++a)
-    add_multiple(gradient, state.group_prior().data() + a * q, -effect[a], q);
+  for (Index a = 0; a < q; ++a) add_multiple(out, prior.data() + a * q, -effect[a], q);
   for (Index i = rows.first; i < rows.last; ++i)
-    add_multiple(gradient, worker.block.z + i * q, worker.terms.slope[i], q);
-  const double* regression = coupling.data() + rows.group * p * q;
-  double* linear = out.linear().data();
-  for (Index a = 0; a < q; ++a) add_multiple(linear, regression + a * p, -gradient[a], p);
-  const SmallFactor factor(groups_.next_precision.data() + rows.group * q * q, q);
-  small_forward(factor.l, q, gradient);
-  out.group_decrement() += squared_length(gradient, q);
-  small_backward(factor.l, q, gradient);
+    add_multiple(out, worker.block.z + i * q, worker.terms.slope[i], q);
+}
+
+// Where a large level is among them.
+Index MemorySource::large_number(Index group) const {
+  const auto at = std::lower_bound(problem_.large.begin(), problem_.large.end(),
+                                   problem_.first_level + group,
+                                   [](const LargeLevel& a, Index level) { return a.level < level; });
+  return at - problem_.large.begin();
+}
+
+// What is known of large levels here is what the State says.
+void MemorySource::take_large(const State& state) {
+  for (const Index group : large_) {
+    const Index number = large_number(group);
+    groups_.effect.col(group) = state.large_effect().col(number);
+    groups_.precision.col(group) = state.large_precision().col(number);
+    groups_.regression.col(group) = state.large_regression().col(number);
+  }
 }
 
 GroupRows MemorySource::group_rows(const BlockRange& range, Index group) const {
+  if (range.piece) return {group, 0, range.rows};
   return {group, partition_.group_start[group] - range.first_row,
           partition_.group_start[group + 1] - range.first_row};
 }
@@ -106,9 +127,7 @@ Mat MemorySource::settle(const State& state, Settle how, double change) {
   run_lanes(lanes, threads_, nobody, [&](Index lane, int worker, const Checkpoint&) {
     auto mine = total.take();
     for (Index b = partition_.lanes[lane].first; b < partition_.lanes[lane].last; ++b)
-      if (how == Settle::draw) draw_block(partition_.blocks[b], state, *mine);
-      else settle_block(partition_.blocks[b], state, how, change, workers_[worker].block,
-                        *mine);
+      settle_block(partition_.blocks[b], state, how, change, workers_[worker].block, *mine);
     total.put(lane, std::move(mine));
   });
   if (how == Settle::advance) {
@@ -118,37 +137,15 @@ Mat MemorySource::settle(const State& state, Settle how, double change) {
   return total.total();
 }
 
-// Moves the groups' means, and sums E u u' = E u E u' + A_gg^{-1} + B_g S B_g'.
 void MemorySource::settle_block(const BlockRange& range, const State& state, Settle how,
                                 double change, RowBlock& block, Mat& out) {
-  const Index p = groups_.p, q = groups_.q, first = range.first_group, m = range.groups;
-  const bool advance = how == Settle::advance;
-  const Mat& precision = advance ? groups_.next_precision : groups_.precision;
-  const Mat& regression = advance ? groups_.next_regression : groups_.regression;
-  auto step = groups_.step.middleCols(first, m);
-  if (advance) {
-    step = groups_.next_step.middleCols(first, m);
-    const Mat& steps = one_precision() ? groups_.next_regression : groups_.curvature_regression;
-    Eigen::Map<const Mat> coupling(steps.data() + first * p * q, p, q * m);
-    Eigen::Map<Vec>(step.data(), q * m).noalias() -= coupling.transpose() * state.step();
-  }
-  groups_.effect.middleCols(first, m) += change * step;
-  auto spread = block.columns.leftCols(q * m);
-  spread.noalias() = state.inverse_factor().triangularView<Eigen::Lower>() *
-                     Eigen::Map<const Mat>(regression.data() + first * p * q, p, q * m);
-  for (Index g = 0; g < m; ++g) {
-    const SmallFactor own(precision.data() + (first + g) * q * q, q);
-    const auto effect = groups_.effect.col(first + g);
-    const auto couplings = spread.middleCols(g * q, q);
-    for (Index a = 0; a < q; ++a) {
-      double column[kMostEffects] = {};  // of A_gg^{-1}
-      column[a] = 1;
-      small_forward(own.l, q, column);
-      small_backward(own.l, q, column);
-      for (Index b = 0; b < q; ++b)
-        out(b, a) += effect[b] * effect[a] + column[b] + couplings.col(b).dot(couplings.col(a));
-    }
-  }
+  if (range.piece) return;
+  const Index first = range.first_group, m = range.groups;
+  if (how == Settle::draw)
+    return draw_groups(groups_, first, m, problem_.first_level, state, expected_, out);
+  const Mat& steps = one_precision() ? groups_.next_regression : groups_.curvature_regression;
+  settle_groups(groups_, first, m, state, how == Settle::advance, change, steps,
+                block.columns.leftCols(groups_.q * m), out);
 }
 
 template <class Source, class Visit>

@@ -25,11 +25,22 @@ void add_linear(const double* c, const Arr& slope, Index p, double* __restrict o
   for (; i < slope.size(); ++i) add_multiple(out, c + i * p, slope[i], p);
 }
 
+// Those that a problem of a part of all rows has, from its first level on.
+std::vector<Index> large_groups(const Problem& problem) {
+  std::vector<Index> out;
+  for (const LargeLevel& large : problem.large) {
+    const Index group = large.level - problem.first_level;
+    if (group >= 0 && group < problem.groups) out.push_back(group);
+  }
+  return out;
+}
+
 }  // namespace
 
 MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index most_gathered)
     : problem_(problem), use_(use), threads_(threads),
-      partition_(cut(problem.group, problem.n, problem.groups, problem.columns())),
+      large_(large_groups(problem)),
+      partition_(cut(problem.group, problem.n, problem.groups, problem.columns(), large_)),
       groups_(problem.columns(), problem.effects(), problem.groups),
       likelihood_(*problem.likelihood), parameters_(problem) {
   const Index p = problem.columns(), q = problem.effects();
@@ -63,6 +74,7 @@ void MemorySource::sums(const State& state, RowSums& out, Host& host) {
     inverse_factor_.resize(packed_size(p, p));
     pack(state.inverse_factor().data(), p, p, nullptr, inverse_factor_.data());
   }
+  take_large(state);
   latent_->prepare(state, use_);
   run_lanes(lanes, threads_, host, [&](Index lane, int worker, const Checkpoint& checkpoint) {
     auto mine = total_->take();
@@ -71,7 +83,7 @@ void MemorySource::sums(const State& state, RowSums& out, Host& host) {
       checkpoint();
       const BlockRange& range = partition_.blocks[b];
       look(range, state, scratch);
-      checkpoint();  // a block holds a group whole, however long
+      checkpoint();  // a block may hold a group whole, however long
       answer(range, state, scratch);
       checkpoint();
       add(range, state, scratch, *mine);
@@ -97,6 +109,7 @@ Imputations MemorySource::imputations(const State& state) {
   Imputations out = latent_->places();
   if (use_ == Use::drawn || !problem_.latent->any()) return out;
   likelihood_.follow(state);
+  take_large(state);
   latent_->prepare(state, use_);
   const Index p = state.layout.p;
   inverse_factor_.resize(packed_size(p, p));
@@ -214,6 +227,7 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
     out.left_over() -= 0.5 * block.left_over.transpose() * terms.weight.matrix();
   latent_->add(range, block, terms, *worker.latent, out);
   add_parameters(range, state, worker, out);
+  if (range.piece) return add_piece(range, state, worker, out);
   if (problem_.groups > 0) return add_groups(range, state, worker, out);
 
   const auto add_squares = [&](const Arr& omega, Eigen::Map<Mat> sum) {

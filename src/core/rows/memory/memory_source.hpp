@@ -74,17 +74,19 @@ class MemorySource : public DrawSource {
                           const ParameterTerms::Moved& to, Worker& worker) const;
   void add_groups(const BlockRange& range, const State& state, Worker& worker,
                   RowSums& out);
-  void finish_group(const GroupRows& rows, const State& state, const Worker& worker,
-                    const Mat& regression, RowSums& out);
-  double change(const BlockRange& range, RowBlock& block) const;
+  void add_piece(const BlockRange& range, const State& state, Worker& worker, RowSums& out);
+  void group_gradient(const GroupRows& rows, const Mat& prior, const Worker& worker,
+                      double* out) const;
+  Index large_number(Index group) const;
+  void take_large(const State& state);
   void settle_block(const BlockRange& range, const State& state, Settle how,
                     double change, RowBlock& block, Mat& out);
-  void draw_block(const BlockRange& range, const State& state, Mat& out);
   GroupRows group_rows(const BlockRange& range, Index group) const;
 
   const Problem& problem_;
   Use use_;
   int threads_;
+  std::vector<Index> large_;            // groups that are large levels, or parts of them
   Partition partition_;
   GroupStates groups_;
   std::unique_ptr<RowData> gathered_;   // all rows, or null

@@ -10,11 +10,11 @@ namespace bsvm {
 
 namespace {
 
-constexpr std::uint64_t kShardMagic = 0x3264687376736262;  // "bbsvshd2"
+constexpr std::uint64_t kShardMagic = 0x3364687376736262;  // "bbsvshd3"
 constexpr std::uint64_t kMostSize = std::uint64_t{1} << 40;
 
 enum Word {
-  magic, rows, columns, multipliers, leaving, beside, levels, parts, group_sum, number_sum, head_sum,
+  magic, first_row, first_level, rows, columns, multipliers, leaving, beside, levels, parts, group_sum, number_sum, head_sum,
   words
 };
 
@@ -68,6 +68,27 @@ bool read_into(std::ifstream& file, std::vector<T>& out) {
 
 }  // namespace
 
+void ShardRows::append(const ShardRows& next) {
+  const ShardShape before = shape;
+  const auto mine = sections(before, views), others = sections(next.shape, next.views);
+  std::vector<double> all;
+  all.reserve(numbers_.size() + next.numbers_.size());
+  for (std::size_t k = 0; k < mine.size(); ++k) {
+    const Index columns = before.n > 0 ? mine[k].second / before.n : 0;
+    for (Index j = 0; j < columns; ++j) {
+      all.insert(all.end(), mine[k].first + j * before.n, mine[k].first + (j + 1) * before.n);
+      all.insert(all.end(), others[k].first + j * next.shape.n,
+                 others[k].first + (j + 1) * next.shape.n);
+    }
+  }
+  const int shift = static_cast<int>(next.shape.first_level - before.first_level);
+  for (const int code : next.group_) group_.push_back(code + shift);
+  shape.n += next.shape.n;
+  shape.groups = shift + next.shape.groups;
+  numbers_ = std::move(all);
+  views = views_of(shape, numbers_, group_);
+}
+
 void ShardFile::refuse(const std::string& why) const {
   throw InvalidInput("shards", "The shard '" + path_ + "' " + why);
 }
@@ -81,6 +102,8 @@ void ShardFile::write(const ShardShape& shape, const ShardViews& from) const {
     all.insert(all.end(), section.first, section.first + section.second);
   const auto word = [](Index x) { return static_cast<std::uint64_t>(x); };
   Head head = {kShardMagic,
+               word(shape.first_row),
+               word(shape.first_level),
                word(shape.n),
                word(shape.p),
                word(shape.q),
@@ -128,6 +151,8 @@ void ShardFile::read_parts(ShardRows& out, bool whole) const {
     refuse("is not one, or was written by another version.");
   if (head[head_sum] != sum_of(head)) refuse("is damaged.");
   ShardShape& shape = out.shape;
+  shape.first_row = static_cast<Index>(head[first_row]);
+  shape.first_level = static_cast<Index>(head[first_level]);
   shape.n = static_cast<Index>(head[rows]);
   shape.p = static_cast<Index>(head[columns]);
   shape.q = static_cast<Index>(head[multipliers]);

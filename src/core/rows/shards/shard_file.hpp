@@ -7,9 +7,10 @@
 
 namespace bsvm {
 
-// Rows of a problem as a file has them: whole lanes, and whole levels of the grouping factor, whose
-// codes count from the shard's first level on.
+// Rows of a problem as a file has them: whole lanes, and whole levels of the grouping factor but for
+// large ones (Model::large). Codes of levels count from the shard's first level on.
 struct ShardShape {
+  Index first_row = 0, first_level = 0;  // how many are before it, in the problem's working order
   Index n = 0, p = 0, q = 0;  // rows; columns of the design and of the multipliers
   Index leaving = 0;          // columns of what terms leave over (Rows::left_over)
   Index beside = 0;           // columns for the latent (latent/latent.hpp)
@@ -32,6 +33,9 @@ struct ShardViews {
 struct ShardRows {
   ShardShape shape;
   ShardViews views;
+
+  // The rows of the next file, too, which are of the last level here and others.
+  void append(const ShardRows& next);
 
  private:
   friend class ShardFile;

@@ -46,6 +46,8 @@ class Ahead {
 void ShardProblem::look_at(const ShardRows& rows) {
   problem.n = rows.shape.n;
   problem.groups = rows.shape.groups;
+  problem.first_row = rows.shape.first_row;
+  problem.first_level = rows.shape.first_level;
   problem.y = rows.views.y;
   problem.weight = rows.views.weight;
   problem.offset = rows.views.offset;
@@ -65,34 +67,44 @@ void ShardProblem::look_at(const ShardRows& rows) {
 void each_shard(ShardProblem& view, const std::vector<std::string>& paths,
                 const std::function<void(const Problem& part)>& work) {
   Ahead ahead(paths);
-  view.problem.first_row = view.problem.first_level = 0;
+  const bool may_go_on = !view.problem.large.empty();
+  ShardRows waiting;  // until it is known that its last level does not go on
   for (std::size_t k = 0; k < paths.size(); ++k) {
-    view.look_at(ahead.take(k));
-    work(view.problem);
-    view.problem.first_row += view.problem.n;
-    view.problem.first_level += view.problem.groups;
+    const ShardRows& rows = ahead.take(k);
+    if (!may_go_on) {
+      view.look_at(rows);
+      work(view.problem);
+      continue;
+    }
+    const ShardShape& before = waiting.shape;
+    if (k > 0 && rows.shape.first_level < before.first_level + before.groups) {
+      waiting.append(rows);
+      continue;
+    }
+    if (k > 0) {
+      view.look_at(waiting);
+      work(view.problem);
+    }
+    waiting = ShardRows();
+    ShardFile(paths[k]).read(waiting);
   }
+  if (!may_go_on || paths.empty()) return;
+  view.look_at(waiting);
+  work(view.problem);
 }
 
 ShardSource::ShardSource(ShardProblem& view, std::vector<std::string> paths, std::string beside,
-                         Use use, int threads, ShardPlace before, Index most_in_memory)
+                         Use use, int threads, Index most_in_memory)
     : view_(view), paths_(std::move(paths)), opened_(use), use_(use), threads_(threads),
       states_(std::make_unique<ShardStates>(shards(), std::move(beside), most_in_memory)) {
-  places_.assign(paths_.size(), before);
-  if (use != Use::drawn) return;
-  for (std::size_t k = 0; k < paths_.size(); ++k) {
-    places_[k] = before;
-    const ShardShape shape = ShardFile(paths_[k]).shape();
-    before.row += shape.n;
-    before.level += shape.groups;
-  }
+  if (paths_.empty()) return;
+  first_level_ = ShardFile(paths_.front()).shape().first_level;
+  const ShardShape last = ShardFile(paths_.back()).shape();
+  levels_ = last.first_level + last.groups - first_level_;
 }
 
 void ShardSource::work_on(Index shard, const ShardRows& rows, const Work& work) const {
   view_.look_at(rows);
-  const ShardPlace& place = places_[static_cast<std::size_t>(shard)];
-  view_.problem.first_row = place.row;
-  view_.problem.first_level = place.level;
   MemorySource source(view_.problem, opened_, threads_, 0);
   source.ask(use_);
   if (has_states() && states_->has(shard)) source.restore(states_->load(shard));
@@ -149,41 +161,33 @@ void ShardSource::back(const State& best) {
   each_state([&](Index, MemorySource& source) { source.back(best); });
 }
 
+// One column a level of the shard at hand, among those of all levels here. A level that is in several
+// shards gets what the last of them says: LargeLevels knows better.
+void ShardSource::put(const Mat& part, Mat& all) const {
+  if (part.cols() == 0) return;
+  if (all.cols() == 0) all.resize(part.rows(), levels_);
+  all.middleCols(view_.problem.first_level - first_level_, part.cols()) = part;
+}
+
 GroupPosterior ShardSource::groups() const {
-  std::vector<GroupPosterior> parts;
-  each_state([&](Index, MemorySource& source) { parts.push_back(source.groups()); });
-  const auto bind = [&](Mat GroupPosterior::*field) {
-    Index columns = 0;
-    for (const GroupPosterior& part : parts) columns += (part.*field).cols();
-    Mat out(parts.empty() ? 0 : (parts[0].*field).rows(), columns);
-    Index first = 0;
-    for (const GroupPosterior& part : parts) {
-      out.middleCols(first, (part.*field).cols()) = part.*field;
-      first += (part.*field).cols();
-    }
-    return out;
-  };
   GroupPosterior out;
-  out.mean = bind(&GroupPosterior::mean);
-  out.precision = bind(&GroupPosterior::precision);
-  out.regression = bind(&GroupPosterior::regression);
+  each_state([&](Index, MemorySource& source) {
+    const GroupPosterior part = source.groups();
+    put(part.mean, out.mean);
+    put(part.precision, out.precision);
+    put(part.regression, out.regression);
+  });
   return out;
 }
 
 template <class Part>
 Vec ShardSource::of_levels(const Part& part) const {
-  std::vector<Vec> parts;
-  Index size = 0, first = 0;
+  Mat out;
   each_state([&](Index, MemorySource& source) {
-    parts.push_back(part(source));
-    size += parts.back().size();
+    const Vec own = part(source);
+    put(Eigen::Map<const Mat>(own.data(), view_.problem.effects(), view_.problem.groups), out);
   });
-  Vec out(size);
-  for (const Vec& own : parts) {
-    out.segment(first, own.size()) = own;
-    first += own.size();
-  }
-  return out;
+  return Eigen::Map<const Vec>(out.data(), out.size());
 }
 
 Vec ShardSource::effects() const {
@@ -195,23 +199,14 @@ Vec ShardSource::expected_effects(ConstVecRef expected) const {
 }
 
 void ShardSource::restore(ConstVecRef effects, State& state) {
-  Index first = 0;
   each_state([&](Index, MemorySource& source) {
-    const Index size = view_.problem.group_coefficients();
+    const Problem& part = view_.problem;
+    const Index first = (part.first_level - first_level_) * part.effects();
+    const Index size = part.group_coefficients();
     if (first + size > effects.size())
       throw InvalidInput("cluster", "There are fewer effects than levels of the shards.");
     source.restore(effects.segment(first, size), state);
-    first += size;
   });
-}
-
-std::vector<Index> shard_starts(const std::vector<Index>& level_rows, Index p, Index lanes) {
-  std::vector<Index> start(level_rows.size() + 1, 0), out;
-  for (std::size_t k = 0; k < level_rows.size(); ++k) start[k + 1] = start[k] + level_rows[k];
-  const Partition whole = cut_levels(std::move(start), p);
-  for (std::size_t k = 0; k < whole.lanes.size(); k += static_cast<std::size_t>(lanes))
-    out.push_back(whole.blocks[static_cast<std::size_t>(whole.lanes[k].first)].first_group);
-  return out;
 }
 
 ShardSize shard_size(Index p, Index numbers_a_row) {
@@ -221,6 +216,25 @@ ShardSize shard_size(Index p, Index numbers_a_row) {
     out.lanes *= 2;
   }
   return out;
+}
+
+Index most_level_rows(Index p, Index q) { return shard_size(p, p + q + 2).rows; }
+
+std::vector<Index> shard_starts(const std::vector<Index>& level_rows,
+                                const std::vector<Index>& large, Index p, ShardSize size) {
+  std::vector<Index> start(level_rows.size() + 1, 0), out;
+  for (std::size_t k = 0; k < level_rows.size(); ++k) start[k + 1] = start[k] + level_rows[k];
+  const Index n = start.back();
+  const Partition whole = cut_levels(std::move(start), p, large);
+  for (Index lanes = size.lanes;; lanes /= 2) {
+    out.clear();
+    for (std::size_t k = 0; k < whole.lanes.size(); k += static_cast<std::size_t>(lanes))
+      out.push_back(whole.blocks[static_cast<std::size_t>(whole.lanes[k].first)].first_row);
+    Index longest = 0;
+    for (std::size_t k = 0; k < out.size(); ++k)
+      longest = std::max(longest, (k + 1 < out.size() ? out[k + 1] : n) - out[k]);
+    if (lanes == 1 || longest <= 2 * size.rows) return out;
+  }
 }
 
 }  // namespace bsvm

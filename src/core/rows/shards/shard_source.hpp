@@ -29,24 +29,21 @@ struct ShardProblem {
   Arr y_, offset_;  // in units, where these are not the file's own
 };
 
-// How many rows and levels are before a shard.
-struct ShardPlace {
-  Index row = 0, level = 0;
-};
-
 // work(the problem with a shard's rows) for all shards in their order, the next one being read meanwhile.
+// Whatever the number of its rows, a level is in one of these parts as a whole.
 void each_shard(ShardProblem& view, const std::vector<std::string>& paths,
                 const std::function<void(const Problem& part)>& work);
 
 // Rows in files, of which one is worked through in memory while the next is read. Each shard is a
 // leaf of the tree by which a MemorySource adds its lanes, so that the bits are those of all rows in
-// memory. Shards must be whole lanes (shard_starts), a power of two of them but for the last.
+// memory. Shards must be whole lanes (shard_starts), a power of two of them but for the last. Of levels
+// that are in several shards LargeLevels knows what is said here with their first one.
 class ShardSource : public DrawSource {
  public:
-  // `beside`: how the names of files of the levels' states begin, if these do not stay in memory;
-  // `before`: what is before the first shard. The problem must outlive it.
+  // `beside`: how the names of files of the levels' states begin, if these do not stay in memory. The
+  // problem must outlive it.
   ShardSource(ShardProblem& view, std::vector<std::string> paths, std::string beside, Use use,
-              int threads, ShardPlace before = {}, Index most_in_memory = Index{1} << 24);
+              int threads, Index most_in_memory = Index{1} << 24);
 
   void ask(Use use) override { use_ = use; }
   void turn(std::string from, std::string to, Index first) {  // ShardStates
@@ -61,6 +58,7 @@ class ShardSource : public DrawSource {
   Vec effects() const override;
   Vec expected_effects(ConstVecRef expected) const override;
   void restore(ConstVecRef effects, State& state) override;
+  Index first_level() const { return first_level_; }  // of the first shard, among all
 
  private:
   using Work = std::function<void(Index shard, MemorySource& source)>;
@@ -68,6 +66,7 @@ class ShardSource : public DrawSource {
   void each_shard(const Work& work);         // with its rows
   void each_state(const Work& work) const;   // with what is known of its levels alone
   void work_on(Index shard, const ShardRows& rows, const Work& work) const;
+  void put(const Mat& part, Mat& all) const;
   template <class Part>
   Vec of_levels(const Part& part) const;
   bool has_states() const {
@@ -77,7 +76,7 @@ class ShardSource : public DrawSource {
 
   ShardProblem& view_;
   std::vector<std::string> paths_;
-  std::vector<ShardPlace> places_;  // of each shard, where drawn numbers are keyed by them
+  Index first_level_ = 0, levels_ = 0;  // those that are here, some of them perhaps in part
   const Use opened_;
   Use use_;
   int threads_;
@@ -86,16 +85,20 @@ class ShardSource : public DrawSource {
   std::unique_ptr<TreeSum<RowSums>> total_;
 };
 
-// Where shards of about so many rows begin, among levels of so many rows each in their order (or one
-// row each, without a grouping factor): first levels, the first is 0. A shard is `lanes` lanes of
-// cut(), a power of two.
-std::vector<Index> shard_starts(const std::vector<Index>& level_rows, Index p, Index lanes);
-
 // How many rows a shard has without a grouping factor, and how many lanes any has: a power of two,
 // so that its numbers take about 2^23 words.
 struct ShardSize {
   Index rows, lanes;
 };
 ShardSize shard_size(Index p, Index numbers_a_row);
+
+// More rows than this make a level a large one, of q effects beside p columns.
+Index most_level_rows(Index p, Index q);
+
+// The first row of each shard in working order, among levels of so many rows each, of which these are
+// large, or one row each without a grouping factor. Shards are so many lanes of cut(), or fewer if
+// lanes that are long, with levels of many rows, would make one twice as long as size.rows.
+std::vector<Index> shard_starts(const std::vector<Index>& level_rows,
+                                const std::vector<Index>& large, Index p, ShardSize size);
 
 }  // namespace bsvm

@@ -1,0 +1,85 @@
+#include "row_sums.hpp"
+
+#include <algorithm>
+
+#include "linalg/small.hpp"
+
+namespace bsvm {
+
+namespace {
+
+// A_gg (q, q) and A_gd' (p, q) of a part of a level's rows, with its share of the prior.
+struct LevelPart {
+  const double *precision, *coupling;
+};
+
+// Each of two parts of a level has been eliminated by itself, with B_k = A_k^{-1} N_k, N_k = A_gd. The
+// whole level has A = A_1 + A_2 and A B = A_1 B_1 + A_2 B_2, and its reduced precision is theirs plus
+//   sum_k (B_k - B)' A_k (B_k - B) = (B_1 - B_2)' (A_1^{-1} + A_2^{-1})^{-1} (B_1 - B_2),
+// which is positive, so that nothing cancels. Adds it to the lower triangle of `out` (p, p).
+void add_meeting(const LevelPart& one, const LevelPart& two, Index p, Index q, double* out) {
+  double variance[kMostEffects * kMostEffects] = {};  // A_1^{-1} + A_2^{-1}
+  Mat apart = Mat::Zero(p, q);                        // B_1' - B_2'
+  double sign = 1;
+  for (const LevelPart& part : {one, two}) {
+    const SmallFactor factor(part.precision, q);
+    for (Index a = 0; a < q; ++a) {
+      double column[kMostEffects] = {};
+      column[a] = 1;
+      small_forward(factor.l, q, column);
+      small_backward(factor.l, q, column);
+      add_multiple(variance + a * q, column, 1, q);
+    }
+    Mat regression = Eigen::Map<const Mat>(part.coupling, p, q);
+    solve_right_transposed(factor.l, q, p, regression.data());
+    solve_right(factor.l, q, p, regression.data());
+    add_multiple(apart.data(), regression.data(), sign, p * q);
+    sign = -1;
+  }
+  solve_right_transposed(SmallFactor(variance, q).l, q, p, apart.data());
+  for (Index j = 0; j < p; ++j)
+    for (Index a = 0; a < q; ++a)
+      add_multiple(out + j + j * p, apart.data() + j + a * p, apart(j, a), p - j);
+}
+
+bool seen(const double* precision) { return precision[0] > 0; }
+
+}  // namespace
+
+void RowSums::add_piece(bool curvature, Index number, const double* precision,
+                        const double* coupling) {
+  double* own = large_precision(curvature).col(number).data();
+  double* cross = large_coupling(curvature).col(number).data();
+  if (seen(own))
+    add_meeting({own, cross}, {precision, coupling}, p, q,
+                (curvature ? this->curvature() : weight()).data());
+  add_multiple(own, precision, 1, q * q);
+  add_multiple(cross, coupling, 1, p * q);
+}
+
+// What levels with rows on both sides add, or nothing.
+Mat RowSums::meetings(const RowSums& other, bool curvature) const {
+  const Index precision = large_precision_start(curvature), coupling = precision + large * q * q;
+  Mat out;
+  for (Index number = 0; number < large; ++number) {
+    const auto part = [&](const RowSums& sums) {
+      return LevelPart{sums.x.data() + precision + number * q * q,
+                       sums.x.data() + coupling + number * p * q};
+    };
+    const LevelPart one = part(*this), two = part(other);
+    if (!seen(one.precision) || !seen(two.precision)) continue;
+    if (out.size() == 0) out = Mat::Zero(p, p);
+    add_meeting(one, two, p, q, out.data());
+  }
+  return out;
+}
+
+RowSums& RowSums::operator+=(const RowSums& other) {
+  const Mat of_weights = meetings(other, false), of_curvatures = meetings(other, true);
+  x += other.x;
+  if (of_weights.size() > 0) weight() += of_weights;
+  if (of_curvatures.size() > 0) curvature() += of_curvatures;
+  return *this;
+}
+
+}  // namespace bsvm
