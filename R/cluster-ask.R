@@ -55,6 +55,8 @@ open_team_source <- function(team, question) {
 
 ask_team <- function(team, question) {
   team$question <- question$number
+  team$watch <- progress_watch(team, question$tell)
+  question$tell <- NULL
   team$files <- file.path(team$rows, paste0("question-", next_tag(team)))
   saveRDS(c(question, team$sources[[question$source]]), team$files, compress = FALSE)
   answered <- FALSE
@@ -65,7 +67,7 @@ ask_team <- function(team, question) {
   answer <- combine_answers(team, question)
   team$slowest <- max(team$slowest, now() - started)
   commit(team, question$source, !question$what %in% only_read)
-  unlink(team$files)
+  unlink(c(team$files, team$done))
   answered <- TRUE
   answer
 }
@@ -81,7 +83,7 @@ ask_sockets <- function(team, question) {
       if (is.null(worker$busy) && length(own) > 0L) send_question(team, worker, own, question)
     }
     busy <- busy_workers(team)
-    for (event in if (length(busy) > 0L) await_replies(busy)) {
+    for (event in if (length(busy) > 0L) await_replies(busy, team$watch)) {
       if (!is.null(event$lost)) lose(team, event$worker, event$lost, isTRUE(event$late))
       else {
         error <- take_reply(team, event$worker, event$value)
@@ -111,8 +113,22 @@ question_message <- function(team, units, question, keys) {
   file <- file.path(team$rows, paste0("ask-", tag))
   saveRDS(list(question = team$files[1L], units = asked, job = team$job, stop = stop_file(team, tag)),
           file, compress = FALSE)
+  team$done <- c(team$done, done_file(file, unique(keys)))
   team$files <- c(team$files, file, answer_file(file, unique(keys)))
   list(run = team$run, tag = tag, file = file, units = asked)
+}
+
+# function(), which tells of a pass that takes more than a few seconds.
+slow_pass_seconds <- 5
+
+progress_watch <- function(team, tell) {
+  force(tell)
+  started <- now()
+  team$done <- character(0)
+  function() {
+    if (is.null(tell) || now() - started < slow_pass_seconds) return(invisible())
+    tell(min(sum(file.size(team$done), na.rm = TRUE), team$shards), team$shards)
+  }
 }
 
 stop_file <- function(team, tag) file.path(team$rows, paste0("stop-", tag))

@@ -51,12 +51,13 @@ socket_seconds <- function(seconds) as.integer(max(1, min(ceiling(seconds), 1e6)
 
 # Waits for one of these workers at least: list(worker, value) of each that has replied, or
 # list(worker, lost) with the reason; `late` if it may still be at work. Replies to earlier messages
-# are read and thrown away.
-await_replies <- function(workers) {
+# are read and thrown away. watch() is called about once a second.
+await_replies <- function(workers, watch = function() NULL) {
   repeat {
     due <- min(vapply(workers, function(worker) worker$due, 0))
     connections <- lapply(workers, function(worker) worker$node$con)
     ready <- wait_for(connections, min(1, max(0, due - now())))
+    watch()
     events <- lapply(workers[ready], read_reply)
     late <- !ready & vapply(workers, function(worker) worker$due <= now(), TRUE)
     events <- c(events, lapply(workers[late], function(worker) {

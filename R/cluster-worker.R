@@ -31,6 +31,7 @@ answer_message <- function(message) {
 process_key <- function() paste0(Sys.info()[["nodename"]], "-", Sys.getpid())
 
 answer_file <- function(file, key) paste0(file, "-", key)
+done_file <- function(file, key) paste0(file, "-done-", key) # a byte for each shard of a pass
 
 answer_asked <- function(message) {
   store <- worker_store
@@ -46,6 +47,7 @@ answer_asked <- function(message) {
   question <- readRDS(asked$question)
   question$stop <- asked$stop
   key <- process_key()
+  question$done <- done_file(message$file, key)
   own <- Filter(function(unit) unit$key == key, asked$units)
   found <- tryCatch({
     answers <- lapply(own, answer_unit, question, store)

@@ -20,7 +20,7 @@
 #   what      other fields         answer                                      several places
 #   units     (none, no source)    list(units, group_units): powers of two     must agree
 #   open      threads, no source   the number of a new source                  must agree
-#   sums      state                numbers: a RowSums (core/model/row_sums)    core_add_sums()
+#   sums      state, tell          numbers: a RowSums (core/model/row_sums)    core_add_sums()
 #   settle    state, how, change   numbers: sum over levels of E u u'          are added
 #   keep      (none)               NULL
 #   back      state                NULL
@@ -30,6 +30,7 @@
 #                                  drawn, a column for each level
 #   restore   effects, of all      NULL
 #
+# tell(done, all) says how many files of all are done; it is called when a pass takes long, here alone.
 # `state` is the vector of the State. Its size, and the size of the sums, does not grow with rows or
 # with levels of a usual number of rows. So far the frame is in this session, too: methods of the fit read the rows there.
 row_source <- function(cluster, problem, model) UseMethod("row_source")

@@ -35,7 +35,7 @@ write_shards <- function(spill, frame, choose, n, verbose) {
     if (length(rows$y) == 0L) next
     note_rows(seen, rows)
     deal$add(rows[names(rows) != "raw"])
-    tell(k * as.numeric(spill$piece_rows))
+    tell(min(k * as.numeric(spill$piece_rows), spill$rows))
   }
   shards <- new_shards(folder, deal$finish(), frame, seen)
   if (!is.null(seen$response)) {

@@ -1,5 +1,7 @@
 // Rows that are reached by asking a function of R. What it is asked, and its answers, are in
 // R/row-source.R; r_held_rows.cpp answers where the rows are.
+#include <functional>
+
 #include "core/rows/large_levels.hpp"
 #include "r_convert.h"
 
@@ -20,7 +22,14 @@ class AskedRows : public bsvm::DrawSource {
 
   void sums(const bsvm::State& state, bsvm::RowSums& out, bsvm::Host& host) override {
     if (host.interrupted()) throw bsvm::Interrupted();
-    out.x = numbers("sums", List::create(_["state"] = to_numeric(state.x)), out.x.size());
+    const std::string pass = "pass " + std::to_string(++passes_) + ", file ";
+    const std::function<void(double, double)> tell = [&](double done, double all) {
+      host.progress(pass + std::to_string(static_cast<long>(done)) + " of " +
+                    std::to_string(static_cast<long>(all)));
+    };
+    out.x = numbers("sums", List::create(_["state"] = to_numeric(state.x),
+                                         _["tell"] = Rcpp::InternalFunction(tell)),
+                    out.x.size());
   }
 
   bsvm::Mat settle(const bsvm::State& state, bsvm::Settle how, double change) override {
@@ -85,7 +94,7 @@ class AskedRows : public bsvm::DrawSource {
 
   Rcpp::Function ask_;
   bsvm::Use use_;
-  int source_ = 0;
+  int source_ = 0, passes_ = 0;
   mutable List found_;  // what effects() gave last
 };
 

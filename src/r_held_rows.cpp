@@ -2,6 +2,7 @@
 // questions of r_ask_rows.cpp.
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 
 #include "core/base/checksum.hpp"
 #include "core/coefficients/coefficients.hpp"
@@ -18,11 +19,17 @@ using Rcpp::RObject;
 
 namespace {
 
-// How the host of this process stops a pass; so does whoever makes the file `stop`.
+// How the host of this process stops a pass; so does whoever makes the file `stop`. For each file of
+// rows that is done the file `done` gets a byte.
 class WatchedHost : public bsvm::Host {
  public:
   WatchedHost(bsvm::Host& host, const List& question) : host_(host) {
     if (question.containsElementNamed("stop")) stop_ = as<std::string>(question["stop"]);
+    if (question.containsElementNamed("done")) done_ = as<std::string>(question["done"]);
+  }
+
+  void file_done() override {
+    if (!done_.empty()) std::ofstream(std::filesystem::u8path(done_), std::ios::app) << '.';
   }
 
   bool interrupted() override {
@@ -36,7 +43,7 @@ class WatchedHost : public bsvm::Host {
 
  private:
   bsvm::Host& host_;
-  std::string stop_;
+  std::string stop_, done_;
   std::chrono::steady_clock::time_point asked_;
 };
 

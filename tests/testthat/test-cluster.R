@@ -80,6 +80,27 @@ test_that("workers that have nothing to do change nothing", {
                    cluster_result(cluster_fits$vb_groups(d)))
 })
 
+test_that("a pass that takes long tells how many files are done", {
+  skip_on_cran()
+  skip_on_os("windows")
+  local_small_shards()
+  local_replace("slow_pass_seconds", 0.5)
+  old <- options(bsvm.progress_every = 0.2)
+  on.exit(options(old), add = TRUE)
+  d <- cluster_data()
+  cluster <- local_cluster(2)
+  plant_fault(cluster[2], 1, "pause", 3)
+  said <- capture.output(type = "message", {
+    fit <- cluster_fits$vb_groups(d, cluster = cluster, control = bsvm_control(verbose = TRUE))
+  })
+  told <- regmatches(said, regexpr("pass [0-9]+, file [0-9]+ of [0-9]+", said))
+  expect_gt(length(told), 0)
+  numbers <- do.call(rbind, strsplit(gsub("[^0-9 ]", "", told), " +"))
+  expect_identical(unique(numbers[, 4]), as.character(fit$streamed$shards))
+  done <- as.numeric(numbers[, 3]) # by the worker that is not paused
+  expect_true(any(done > 0 & done < fit$streamed$shards))
+})
+
 # ---- workers that fail --------------------------------------------------------------------------
 
 test_that("a worker that is killed, fails or answers wrongly is replaced by the others", {

@@ -10,6 +10,7 @@ class Host {
   virtual ~Host() = default;
   virtual bool interrupted() { return false; }
   virtual void progress(const std::string& /*text*/) {}
+  virtual void file_done() {}  // of the rows of a pass
 };
 
 }  // namespace bsvm

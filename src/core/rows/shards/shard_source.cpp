@@ -136,6 +136,7 @@ void ShardSource::sums(const State& state, RowSums& out, Host& host) {
     auto mine = total_->take();
     source.sums(state, *mine, host);
     total_->put(shard, std::move(mine));
+    host.file_done();
     if (std::chrono::steady_clock::now() - started > kSlowPass)
       host.progress("pass " + std::to_string(passes_) + ", file " + std::to_string(shard + 1) +
                     " of " + std::to_string(shards()));
