@@ -10,7 +10,7 @@ run <- function() {
     lapply(c(20L, 100L), function(p) {
       do.call(rbind, lapply(1:2, function(threads) scale_rows(rows_for(p), p, threads)))
     }),
-    list(whole_fit_rows(), point_estimate_rows())
+    list(whole_fit_rows(), few_levels_rows(), point_estimate_rows())
   ))
 }
 
@@ -67,6 +67,19 @@ whole_fit_rows <- function() {
         figure("... times those in memory", streamed / memory, ""),
         figure("... the same bits", as.numeric(identical(here$posterior, there$posterior)), "",
                at_least = 1))
+}
+
+# Levels that no file has as a whole, in an R of their own: seconds and peak memory, beside a data frame
+# that is there already.
+few_levels_rows <- function() {
+  script <- file.path(getOption("bsvm.bench"), "scale-few-levels.R")
+  said <- system2("Rscript", c("--vanilla", shQuote(script)), stdout = TRUE,
+                  env = paste0("R_LIBS=", paste(.libPaths(), collapse = ":")))
+  seen <- as.numeric(strsplit(grep("^figures", said, value = TRUE), " +")[[1L]][-1L])
+  rbind(figure("3 000 000 x 20 in 5 levels, (1 | g), engine_vb() on 2 threads: seconds", seen[1L], "s"),
+        figure("... peak resident memory", seen[2L], "MB", at_most = 1000),
+        figure("... seconds, times those of a data frame", seen[1L] / seen[3L], ""),
+        figure("... the same bits", seen[4L], "", at_least = 1))
 }
 
 # The classical machine's optimum, without and with the effects of 20 000 levels.
