@@ -49,6 +49,18 @@ core_end_median_pass <- function(search) {
     .Call(`_bsvm_core_end_median_pass`, search)
 }
 
+core_union_sorted <- function(a, b) {
+    .Call(`_bsvm_core_union_sorted`, a, b)
+}
+
+core_all_integers <- function(x) {
+    .Call(`_bsvm_core_all_integers`, x)
+}
+
+core_find_sorted <- function(keys, x) {
+    .Call(`_bsvm_core_find_sorted`, keys, x)
+}
+
 core_diagnose <- function(draws, rows, kept, chains) {
     .Call(`_bsvm_core_diagnose`, draws, rows, kept, chains)
 }

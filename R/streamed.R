@@ -44,6 +44,7 @@ prepare_rows <- function(source, parts, given, arguments) {
   classes <- kind_for(arguments$likelihood) == "classes"
   rule <- arguments$missing
   parts$auxiliary <- rule_terms(rule)
+  parts$lone <- lone_grouping(parts, given)
   spill <- spill_variables(source, parts, given, if (classes) all.vars(parts$formula[[2L]]),
                            arguments$control$verbose)
   on.exit(drop_spill(spill))
@@ -55,7 +56,7 @@ prepare_rows <- function(source, parts, given, arguments) {
   chosen <- if (length(parts$bases) > 0L) rows_spread(spill, parts, choose, classes)
             else rows_of_levels(spill, parts, choose, every, classes)
   if (is.null(given$weights)) tell_omitted(rule, seq_len(spill$rows - chosen$n), spill$rows)
-  frame <- streamed_frame(chosen, parts, arguments)
+  frame <- streamed_frame(chosen, parts, arguments, spill)
   shards <- write_shards(spill, frame, choose, chosen$n, arguments$control$verbose)
   list(frame = frame, shards = shards)
 }
@@ -142,7 +143,8 @@ spill_variables <- function(source, parts, given, classes, verbose) {
   }
   grouping <- unlist(lapply(parts$bars, function(bar) all.vars(bar$group)))
   spill_source(source, intersect(used, known), grouping = intersect(grouping, known),
-               classes = intersect(classes, known), verbose = verbose)
+               classes = intersect(classes, known), verbose = verbose,
+               lone = intersect(parts$lone, known))
 }
 
 # Variables of a one-sided formula that are neither columns nor single values.
@@ -151,7 +153,7 @@ lacks_columns <- function(formula, known) {
          setdiff(all.vars(formula), c(known, ".")))
 }
 
-streamed_frame <- function(chosen, parts, arguments) {
+streamed_frame <- function(chosen, parts, arguments, spill) {
   columns <- model_columns(parts, chosen$prototype, list(), list())
   if (!models_missing(arguments$missing)) {
     refuse_not_finite(names(columns)[!vapply(columns, all_finite, TRUE)])
@@ -165,6 +167,7 @@ streamed_frame <- function(chosen, parts, arguments) {
     bsvm_warning_group = function(w) tryInvokeRestart("muffleWarning") # of a part of the rows
   )
   refuse_streamed_frame(frame)
+  frame <- with_all_levels(frame, chosen, parts$lone, spill)
   refuse_choice(frame)
   if (length(gp_bases(frame)) > 0L) frame <- some_frame_rows(frame, chosen$spread)
   frame <- learn_kernels(frame, arguments$prior, arguments$likelihood,

@@ -136,6 +136,38 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_union_sorted
+Rcpp::NumericVector core_union_sorted(Rcpp::NumericVector a, Rcpp::NumericVector b);
+RcppExport SEXP _bsvm_core_union_sorted(SEXP aSEXP, SEXP bSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type a(aSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type b(bSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_union_sorted(a, b));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_all_integers
+bool core_all_integers(Rcpp::NumericVector x);
+RcppExport SEXP _bsvm_core_all_integers(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_all_integers(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_find_sorted
+Rcpp::IntegerVector core_find_sorted(SEXP keys, Rcpp::NumericVector x);
+RcppExport SEXP _bsvm_core_find_sorted(SEXP keysSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type keys(keysSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_find_sorted(keys, x));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_diagnose
 Rcpp::NumericMatrix core_diagnose(Rcpp::NumericVector draws, int rows, int kept, int chains);
 RcppExport SEXP _bsvm_core_diagnose(SEXP drawsSEXP, SEXP rowsSEXP, SEXP keptSEXP, SEXP chainsSEXP) {
@@ -736,6 +768,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_new_median", (DL_FUNC) &_bsvm_core_new_median, 0},
     {"_bsvm_core_add_to_median", (DL_FUNC) &_bsvm_core_add_to_median, 3},
     {"_bsvm_core_end_median_pass", (DL_FUNC) &_bsvm_core_end_median_pass, 1},
+    {"_bsvm_core_union_sorted", (DL_FUNC) &_bsvm_core_union_sorted, 2},
+    {"_bsvm_core_all_integers", (DL_FUNC) &_bsvm_core_all_integers, 1},
+    {"_bsvm_core_find_sorted", (DL_FUNC) &_bsvm_core_find_sorted, 2},
     {"_bsvm_core_diagnose", (DL_FUNC) &_bsvm_core_diagnose, 4},
     {"_bsvm_core_estimate", (DL_FUNC) &_bsvm_core_estimate, 4},
     {"_bsvm_core_factor_model", (DL_FUNC) &_bsvm_core_factor_model, 3},
