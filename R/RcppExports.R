@@ -237,12 +237,20 @@ core_shard_starts <- function(level_rows, p, lanes) {
     .Call(`_bsvm_core_shard_starts`, level_rows, p, lanes)
 }
 
-core_shard_rows <- function(problem, model, known, paths, beside) {
-    .Call(`_bsvm_core_shard_rows`, problem, model, known, paths, beside)
+core_shard_rows <- function(problem, model, known, paths, beside, groups_to) {
+    .Call(`_bsvm_core_shard_rows`, problem, model, known, paths, beside, groups_to)
 }
 
 core_shard_parts <- function(problem, model, known, paths) {
     .Call(`_bsvm_core_shard_parts`, problem, model, known, paths)
+}
+
+core_read_groups <- function(file, levels) {
+    .Call(`_bsvm_core_read_groups`, file, levels)
+}
+
+core_join_groups <- function(paths, path) {
+    invisible(.Call(`_bsvm_core_join_groups`, paths, path))
 }
 
 core_sparse_cost <- function(sparse, n, dense) {

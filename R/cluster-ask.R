@@ -39,6 +39,9 @@ next_tag <- function(team) {
 # The `ask` of a new_row_source().
 team_asker <- function(team) {
   function(question) {
+    if (question$what == "groups" && nzchar(team$groups_to)) {
+      question$groups_to <- file.path(team$rows, paste0("effects-", next_tag(team), "-"))
+    }
     answer <- if (question$what == "open") open_team_source(team, question)
               else ask_team(team, question)
     list(number = question$number, answer = answer)
@@ -239,8 +242,17 @@ combine_answers <- function(team, question) {
                   function(part) unlist(lapply(answers, `[[`, part))))
   }
   if (question$what != "groups") return(NULL)
+  if (is.character(answers[[1L]])) return(join_group_files(team, unlist(answers)))
   parts <- c("mean", "precision", "regression")
   stats::setNames(lapply(parts, function(part) do.call(cbind, lapply(answers, `[[`, part))), parts)
+}
+
+# Workers wrote a file for each unit.
+join_group_files <- function(team, paths) {
+  path <- paste0(team$groups_to, next_tag(team))
+  with_core_conditions(core_join_groups(paths, path))
+  unlink(paths)
+  path
 }
 
 commit <- function(team, source, moved) {

@@ -24,7 +24,7 @@
 #   keep      (none)               NULL
 #   back      state                NULL
 #   groups    (none)               list(mean, precision, regression), one      columns are bound
-#                                  column for each level
+#                                  column for each level; or a file of them    or files joined
 #   effects   (none)               list(effects, expected): what was drawn     are joined
 #   restore   effects, of all      NULL
 #

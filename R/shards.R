@@ -358,7 +358,11 @@ with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
   rows <- if (is_estimator(spec$engine)) {
     core_shard_parts(own, spec$model, known, cluster$paths)
   } else if (is.null(cluster$team)) {
-    core_shard_rows(own, spec$model, known, cluster$paths, file.path(cluster$folder, "state-"))
-  } else ask_rows_of_team(cluster$team, cluster, own, spec$model, known)
+    core_shard_rows(own, spec$model, known, cluster$paths, file.path(cluster$folder, "state-"),
+                    group_file_names(spec, cluster))
+  } else {
+    cluster$team$groups_to <- group_file_names(spec, cluster)
+    ask_rows_of_team(cluster$team, cluster, own, spec$model, known)
+  }
   fit(known, rows)
 }

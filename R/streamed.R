@@ -30,6 +30,7 @@ fit_source <- function(source, written, call, from, arguments) {
   shards <- rows$shards
   on.exit(drop_shards(shards), add = TRUE)
   shards$team <- team
+  shards["effects_folder"] <- list(arguments$control$effects_folder)
   frame <- with_sample(rows$frame, shards)
   spec <- bsvm_spec(frame, arguments$prior, arguments$likelihood, arguments$engine,
                     arguments$standardize)
@@ -37,6 +38,7 @@ fit_source <- function(source, written, call, from, arguments) {
   fit <- new_bsvm(frame, spec, bsvm_run(spec, arguments$control), call, arguments$control, NULL,
                   arguments$given)
   if (!is.null(team)) tell_lost(team)
+  tell_group_files(fit, shards$effects_folder)
   without_rows(fit, shards, arguments$keep_data)
 }
 

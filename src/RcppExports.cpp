@@ -716,8 +716,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_shard_rows
-Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List known, std::vector<std::string> paths, std::string beside);
-RcppExport SEXP _bsvm_core_shard_rows(SEXP problemSEXP, SEXP modelSEXP, SEXP knownSEXP, SEXP pathsSEXP, SEXP besideSEXP) {
+Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List known, std::vector<std::string> paths, std::string beside, std::string groups_to);
+RcppExport SEXP _bsvm_core_shard_rows(SEXP problemSEXP, SEXP modelSEXP, SEXP knownSEXP, SEXP pathsSEXP, SEXP besideSEXP, SEXP groups_toSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
@@ -725,7 +725,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
     Rcpp::traits::input_parameter< std::vector<std::string> >::type paths(pathsSEXP);
     Rcpp::traits::input_parameter< std::string >::type beside(besideSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_shard_rows(problem, model, known, paths, beside));
+    Rcpp::traits::input_parameter< std::string >::type groups_to(groups_toSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_shard_rows(problem, model, known, paths, beside, groups_to));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -740,6 +741,27 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< std::vector<std::string> >::type paths(pathsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_shard_parts(problem, model, known, paths));
     return rcpp_result_gen;
+END_RCPP
+}
+// core_read_groups
+Rcpp::List core_read_groups(Rcpp::List file, Rcpp::NumericVector levels);
+RcppExport SEXP _bsvm_core_read_groups(SEXP fileSEXP, SEXP levelsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type file(fileSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type levels(levelsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_read_groups(file, levels));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_join_groups
+void core_join_groups(std::vector<std::string> paths, std::string path);
+RcppExport SEXP _bsvm_core_join_groups(SEXP pathsSEXP, SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type paths(pathsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
+    core_join_groups(paths, path);
+    return R_NilValue;
 END_RCPP
 }
 // core_sparse_cost
@@ -815,8 +837,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_shard_sums", (DL_FUNC) &_bsvm_core_shard_sums, 1},
     {"_bsvm_core_shard_size", (DL_FUNC) &_bsvm_core_shard_size, 2},
     {"_bsvm_core_shard_starts", (DL_FUNC) &_bsvm_core_shard_starts, 3},
-    {"_bsvm_core_shard_rows", (DL_FUNC) &_bsvm_core_shard_rows, 5},
+    {"_bsvm_core_shard_rows", (DL_FUNC) &_bsvm_core_shard_rows, 6},
     {"_bsvm_core_shard_parts", (DL_FUNC) &_bsvm_core_shard_parts, 4},
+    {"_bsvm_core_read_groups", (DL_FUNC) &_bsvm_core_read_groups, 2},
+    {"_bsvm_core_join_groups", (DL_FUNC) &_bsvm_core_join_groups, 2},
     {"_bsvm_core_sparse_cost", (DL_FUNC) &_bsvm_core_sparse_cost, 3},
     {NULL, NULL, 0}
 };

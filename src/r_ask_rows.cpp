@@ -1,5 +1,6 @@
 // Rows that are reached by asking a function of R. What it is asked, and its answers, are in
 // R/row-source.R; r_held_rows.cpp answers where the rows are.
+#include "core/rows/shards/group_file.hpp"
 #include "r_convert.h"
 
 using Rcpp::_;
@@ -39,8 +40,13 @@ class AskedRows : public bsvm::DrawSource {
   }
 
   bsvm::GroupPosterior groups() const override {
-    const List found(answer("groups", List()));
+    const Rcpp::RObject answered = answer("groups", List());
     bsvm::GroupPosterior out;
+    if (TYPEOF(answered) == STRSXP) {  // of a file
+      out.file = bsvm::GroupFileReader(as<std::string>(answered)).whole();
+      return out;
+    }
+    const List found(answered);
     out.mean = matrix(found["mean"]);
     out.precision = matrix(found["precision"]);
     out.regression = matrix(found["regression"]);

@@ -51,7 +51,7 @@ class HeldRows {
     source.ask(use_of(question));
     if (what == "sums") return RObject(sums(source, question, host));
     if (what == "settle") return RObject(settle(source, question));
-    if (what == "groups") return RObject(groups(source.groups()));
+    if (what == "groups") return RObject(groups(source));
     if (what == "effects") return RObject(effects(source));
     if (what == "keep") source.keep();
     else if (what == "back") source.back(state_of(question));
@@ -145,7 +145,13 @@ class HeldRows {
     source.restore(to_vec(all).tail(all.size() - first), state);
   }
 
-  static List groups(const bsvm::GroupPosterior& of) {
+  // The name of a file, where it asked for one.
+  static RObject groups(const bsvm::RowSource& source) {
+    const bsvm::GroupPosterior of = source.groups();
+    if (of.file) {
+      of.file->kept = true;
+      return Rcpp::wrap(of.file->path);
+    }
     const auto matrix = [](const bsvm::Mat& x) { return to_array(x, {x.rows(), x.cols()}); };
     return List::create(_["mean"] = matrix(of.mean), _["precision"] = matrix(of.precision),
                         _["regression"] = matrix(of.regression));
@@ -196,8 +202,10 @@ class HeldShards : public HeldRows {
   bsvm::Index first_effect() const override { return before_.level * view_->problem.effects(); }
 
   void turn(bsvm::RowSource& source, const List& question) override {
-    static_cast<bsvm::ShardSource&>(source).turn(as<std::string>(question["from"]),
-                                                 as<std::string>(question["to"]), first_);
+    auto& shards = static_cast<bsvm::ShardSource&>(source);
+    shards.turn(as<std::string>(question["from"]), as<std::string>(question["to"]), first_);
+    if (has(question, "groups_to"))
+      shards.groups_to(as<std::string>(question["groups_to"]) + std::to_string(first_) + "-");
   }
 
   std::shared_ptr<bsvm::ShardProblem> view_;
@@ -254,8 +262,5 @@ void core_heed_interrupts(bool heed) {
 // Of doubles on their way from one process to another.
 // [[Rcpp::export(rng = false)]]
 std::string core_checksum(Rcpp::NumericVector x) {
-  std::ostringstream out;
-  out << std::hex
-      << bsvm::checksum_of(x.begin(), sizeof(double) * static_cast<std::size_t>(x.size()));
-  return out.str();
+  return hex_of(bsvm::checksum_of(x.begin(), sizeof(double) * static_cast<std::size_t>(x.size())));
 }

@@ -5,6 +5,8 @@
 #include <future>
 #include <system_error>
 
+#include "group_file.hpp"
+
 namespace bsvm {
 
 namespace {
@@ -150,20 +152,26 @@ void ShardSource::back(const State& best) {
 }
 
 GroupPosterior ShardSource::groups() const {
+  GroupPosterior out;
+  if (!groups_to_.empty() && view_.problem.multipliers) {
+    GroupFileWriter writer(groups_to_ + std::to_string(++written_));
+    each_state([&](Index, MemorySource& source) { writer.add(source.groups()); });
+    out.file = writer.finish();
+    return out;
+  }
   std::vector<GroupPosterior> parts;
   each_state([&](Index, MemorySource& source) { parts.push_back(source.groups()); });
   const auto bind = [&](Mat GroupPosterior::*field) {
     Index columns = 0;
     for (const GroupPosterior& part : parts) columns += (part.*field).cols();
-    Mat out(parts.empty() ? 0 : (parts[0].*field).rows(), columns);
+    Mat bound(parts.empty() ? 0 : (parts[0].*field).rows(), columns);
     Index first = 0;
     for (const GroupPosterior& part : parts) {
-      out.middleCols(first, (part.*field).cols()) = part.*field;
+      bound.middleCols(first, (part.*field).cols()) = part.*field;
       first += (part.*field).cols();
     }
-    return out;
+    return bound;
   };
-  GroupPosterior out;
   out.mean = bind(&GroupPosterior::mean);
   out.precision = bind(&GroupPosterior::precision);
   out.regression = bind(&GroupPosterior::regression);
