@@ -20,9 +20,16 @@ group_file_names <- function(spec, shards) {
         is_sampler(spec$engine)) {
     return("")
   }
-  basename <- tempfile("effects-", if (is.null(shards$effects_folder)) tempdir()
-                                   else check_effects_folder(shards$effects_folder))
-  file.path(normalizePath(dirname(basename)), basename(basename))
+  folder <- if (is.null(shards$effects_folder)) tempdir() else shards$effects_folder
+  bytes <- group_file_bytes(spec$problem, shards$n_groups)
+  free <- free_bytes(folder)
+  if (!is.na(free) && bytes > free) {
+    abort("disk", "The effects of ", in_full(shards$n_groups), " levels take ",
+          signif(bytes / 2^30, 3L), " GiB in files, and the disk has ", signif(free / 2^30, 3L),
+          " GiB free. Use control = bsvm_control(effects_folder = \"path\") with a folder on a larger ",
+          "disk.")
+  }
+  file.path(normalizePath(folder), basename(tempfile("effects-")))
 }
 
 group_file_bytes <- function(problem, levels) {
@@ -30,14 +37,15 @@ group_file_bytes <- function(problem, levels) {
   8 * levels * q * (1 + q + length(problem$center))
 }
 
+# Before the source is read.
 check_effects_folder <- function(folder) {
+  if (is.null(folder)) return(invisible())
   probe <- tempfile("probe-", folder)
   if (!dir.exists(folder) || !suppressWarnings(file.create(probe))) {
     abort("argument", "`effects_folder` must be a folder that exists and can be written; found \"",
           folder, "\".")
   }
   unlink(probe)
-  folder
 }
 
 # Of a fit: the parts of its posterior with a file.
@@ -50,14 +58,11 @@ has_group_file <- function(fit) length(group_files(fit$posterior)) > 0L
 
 tell_group_files <- function(fit, folder) {
   files <- group_files(fit$posterior)
-  if (length(files) == 0L) return(fit)
+  if (length(files) == 0L || !is.null(folder)) return(invisible())
   paths <- vapply(files, `[[`, "", "path")
-  if (is.null(folder)) {
-    message("The effects of ", in_full(files[[1L]]$levels), " levels are in files that are removed ",
-            "when R ends (", signif(sum(file.size(paths)) / 2^30, 3L), " GiB in ", dirname(paths[1L]),
-            "). To keep them with the fit use control = bsvm_control(effects_folder = \"path\").")
-  }
-  fit
+  message("The effects of ", in_full(files[[1L]]$levels), " levels are in files that are removed ",
+          "when R ends (", signif(sum(file.size(paths)) / 2^30, 3L), " GiB in ", dirname(paths[1L]),
+          "). To keep them with the fit use control = bsvm_control(effects_folder = \"path\").")
 }
 
 # ---- reading ------------------------------------------------------------------------------------

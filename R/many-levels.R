@@ -105,7 +105,7 @@ codes_of_names <- function(names, keys) {
   unique <- unique(names)
   numbers <- suppressWarnings(as.numeric(unique))
   codes <- core_find_sorted(keys, numbers)
-  plain <- plain_names(ifelse(is.na(unique), "", unique)) == number_names(numbers)
-  codes[!is.na(unique) & !plain %in% TRUE] <- 0L
+  same <- plain_names(ifelse(is.na(unique), "", unique)) == number_names(numbers)
+  codes[!is.na(unique) & (is.na(numbers) | !same)] <- 0L
   codes[match(names, unique)]
 }

@@ -139,7 +139,8 @@ shard_plan <- function(spill, frame, make) {
   counts <- numeric(levels)
   for (k in seq_len(spill$pieces)) {
     rows <- make(read_piece(spill, k))
-    if (length(rows$y) > 0L) counts <- counts + tabulate(rows$group, levels)
+    own <- unique(rows$group) # few of the levels, if these are very many
+    if (length(own) > 0L) counts[own] <- counts[own] + tabulate(match(rows$group, own), length(own))
   }
   check_largest_level(counts, p)
   c(plan, list(groups = counts, starts = core_shard_starts(counts, p, plan$lanes)))

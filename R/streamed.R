@@ -15,6 +15,7 @@
 # the source, for averages and pictures, in `fit$streamed`.
 fit_source <- function(source, written, call, from, arguments) {
   refuse_streamed(written, arguments)
+  check_effects_folder(arguments$control$effects_folder)
   arguments <- with_source_rule(arguments, written)
   cluster <- check_source_cluster(arguments$cluster)
   if (is.null(cluster)) cluster <- source$cluster
