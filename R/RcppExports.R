@@ -49,6 +49,18 @@ core_end_median_pass <- function(search) {
     .Call(`_bsvm_core_end_median_pass`, search)
 }
 
+core_union_sorted <- function(a, b) {
+    .Call(`_bsvm_core_union_sorted`, a, b)
+}
+
+core_all_integers <- function(x) {
+    .Call(`_bsvm_core_all_integers`, x)
+}
+
+core_find_sorted <- function(keys, x) {
+    .Call(`_bsvm_core_find_sorted`, keys, x)
+}
+
 core_diagnose <- function(draws, rows, kept, chains) {
     .Call(`_bsvm_core_diagnose`, draws, rows, kept, chains)
 }
@@ -233,12 +245,20 @@ core_add_sums <- function(one, two, p, q, large) {
     .Call(`_bsvm_core_add_sums`, one, two, p, q, large)
 }
 
-core_shard_rows <- function(problem, model, known, paths, beside) {
-    .Call(`_bsvm_core_shard_rows`, problem, model, known, paths, beside)
+core_shard_rows <- function(problem, model, known, paths, beside, groups_to) {
+    .Call(`_bsvm_core_shard_rows`, problem, model, known, paths, beside, groups_to)
 }
 
 core_shard_parts <- function(problem, model, known, paths) {
     .Call(`_bsvm_core_shard_parts`, problem, model, known, paths)
+}
+
+core_read_groups <- function(file, levels) {
+    .Call(`_bsvm_core_read_groups`, file, levels)
+}
+
+core_join_groups <- function(paths, path) {
+    invisible(.Call(`_bsvm_core_join_groups`, paths, path))
 }
 
 core_sparse_cost <- function(sparse, n, dense) {

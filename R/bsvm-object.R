@@ -106,8 +106,10 @@ kept_groups <- function(groups) {
 fitted_link <- function(fit, frame) {
   link <- if (is.null(frame$made)) {
     coefficients <- population_mean(fit$posterior, fit$design)
-    means <- effect_means(fit$posterior, frame$groups)
-    function(rows) link_of(rows, coefficients, means)
+    function(rows) {
+      own <- at_levels(fit, rows)
+      link_of(own$rows, coefficients, effect_means(own$fit$posterior, own$rows$groups))
+    }
   } else {
     function(rows) made_link(fit, rows)
   }

@@ -39,6 +39,9 @@ next_tag <- function(team) {
 # The `ask` of a new_row_source().
 team_asker <- function(team) {
   function(question) {
+    if (question$what == "groups" && nzchar(team$groups_to)) {
+      question$groups_to <- file.path(team$rows, paste0("effects-", next_tag(team), "-"))
+    }
     answer <- if (question$what == "open") open_team_source(team, question)
               else ask_team(team, question)
     list(number = question$number, answer = answer)
@@ -251,6 +254,9 @@ combine_answers <- function(team, question) {
     }
     return(total)
   }
+  if (question$what == "groups" && is.character(answers[[1L]])) {
+    return(join_group_files(team, unlist(answers)))
+  }
   parts <- switch(question$what, groups = c("mean", "precision", "regression"),
                   effects = c("effects", "expected"))
   stats::setNames(lapply(parts, bind_levels, answers = answers), parts)
@@ -265,6 +271,14 @@ bind_levels <- function(part, answers) {
     if (end > first && ncol(own) > 0L) own[, -seq_len(end - first), drop = FALSE] else own
   }, values[-1L], firsts[-1L], ends[-length(ends)])
   do.call(cbind, values)
+}
+
+# Workers wrote a file for each unit.
+join_group_files <- function(team, paths) {
+  path <- paste0(team$groups_to, next_tag(team))
+  with_core_conditions(core_join_groups(paths, path))
+  unlink(paths)
+  path
 }
 
 commit <- function(team, source, moved) {

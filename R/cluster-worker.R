@@ -75,5 +75,8 @@ answer_unit <- function(unit, question, store) {
   answer
 }
 
-# Answers are numbers, or matrices of them.
-answer_checksum <- function(answer) core_checksum(as.double(unlist(answer, use.names = FALSE)))
+# Answers are numbers, matrices of them, or the name of a file.
+answer_checksum <- function(answer) {
+  if (is.character(answer)) return("a file, which has its own")
+  core_checksum(as.double(unlist(answer, use.names = FALSE)))
+}

@@ -33,6 +33,9 @@
 #' @param timeout With `cluster`: after how many seconds without an answer a worker is given up, a
 #'   positive number. `NULL` (default) chooses it by the size of the rows, and then by how long
 #'   earlier iterations took (see [bsvm_cluster]).
+#' @param effects_folder With [bsvm_source()]: an existing folder for the effects of groups with very
+#'   many levels, which are in files. `NULL` (default) is [tempdir()], whose files are removed when R
+#'   ends. A saved fit needs these files at their place for [ranef()] and predictions.
 #' @return An object of class `bsvm_control`.
 #' @section Errors: `bsvm_error_argument` for an invalid value.
 #' @examples
@@ -45,14 +48,15 @@
 #' update(fit, prior = prior_ridge(variance = 1), control = bsvm_control(start = fit))
 #' @export
 bsvm_control <- function(threads = 1L, tol = 1e-10, max_passes = 2000L, verbose = NULL,
-                         start = NULL, timeout = NULL) {
+                         start = NULL, timeout = NULL, effects_folder = NULL) {
   structure(
     list(threads = check_count(threads, "threads"),
          tol = check_positive(tol, "tol"),
          max_passes = check_passes(max_passes),
          verbose = check_verbose(verbose),
          start = check_start(start),
-         timeout = if (!is.null(timeout)) check_positive(timeout, "timeout")),
+         timeout = if (!is.null(timeout)) check_positive(timeout, "timeout"),
+         effects_folder = check_effects_path(effects_folder)),
     class = "bsvm_control"
   )
 }
@@ -63,8 +67,18 @@ print.bsvm_control <- function(x, ...) {
   cat("Control: threads ", x$threads, ", tol ", x$tol, ", max_passes ", x$max_passes,
       ", verbose ", if (is.null(x$verbose)) "NULL" else x$verbose,
       if (!is.null(x$start)) ", start given",
-      if (!is.null(x$timeout)) c(", timeout ", x$timeout), "\n", sep = "")
+      if (!is.null(x$timeout)) c(", timeout ", x$timeout),
+      if (!is.null(x$effects_folder)) c(", effects_folder ", x$effects_folder), "\n", sep = "")
   invisible(x)
+}
+
+check_effects_path <- function(folder) {
+  if (is.null(folder)) return(NULL)
+  if (!is.character(folder) || length(folder) != 1L || is.na(folder) || !dir.exists(folder)) {
+    abort("argument", "`effects_folder` must be the path of a folder that exists; found ",
+          describe(folder), ".")
+  }
+  normalizePath(folder)
 }
 
 # The first pass only finds a place to start from.

@@ -10,6 +10,7 @@ drawn_fit <- function(fit, what, ndraws = NULL) {
   need_spread(fit, what)
   n <- if (is.null(ndraws)) approximate_draws else ndraws
   check_effects_memory(fit, n)
+  fit <- with_group_effects(fit, what)
   with_drawn(fit, n, "posterior", function() draw_posterior(fit$posterior, fit, n))
 }
 

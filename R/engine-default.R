@@ -178,8 +178,8 @@ likely_parts <- function(posterior) {
   lapply(likely, function(k) {
     component <- posterior$components[[k]]
     joint <- inherits(component, "bsvm_integrated")
-    apart <- !is.null(component$effects) || (posterior$integrated == 0L &&
-                                                length(component$group_mean) > 0L)
+    own <- length(component$group_mean) > 0L || !is.null(component$group_file)
+    apart <- !is.null(component$effects) || (posterior$integrated == 0L && own)
     if (!joint && apart) return(list())
     list(mean = if (joint) component$joint_mean else component$mean,
          covariance = if (joint) component$joint_covariance else component$covariance,

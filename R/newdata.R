@@ -171,8 +171,11 @@ group_rows <- function(groups, terms, newdata, unknown) {
   lapply(groups, function(group) {
     need_grouping(variables_in(group$variable), terms, newdata)
     variable <- stats::terms(stats::as.formula(call("~", group$variable), environment(terms)))
-    group_codes(group, group_values(group$variable, new_columns(variable, newdata, unknown)),
-                new_multipliers(group, terms, newdata, unknown))
+    columns <- new_columns(variable, newdata, unknown)
+    z <- new_multipliers(group, terms, newdata, unknown)
+    known <- known_codes(group, columns[[text_of(group$variable)]])
+    if (!is.null(known)) c(known["codes"], list(z = z), known["values"])
+    else group_codes(group, group_values(group$variable, columns), z)
   })
 }
 

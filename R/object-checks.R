@@ -42,7 +42,7 @@ part_fields <- list(
 posterior_fields <- c(
   mean = "numbers", weights = "?numbers", components = "?list", theta = "?numbers",
   log_density = "?numbers", free = "?list", integrated = "?numbers", point = "?flag",
-  group_mean = "?numbers", group_precision = "?numbers", group_regression = "?numbers",
+  group_file = "?list", group_mean = "?numbers", group_precision = "?numbers", group_regression = "?numbers",
   effects = "?numbers", effects_mean = "?numbers", effects_sd = "?numbers", factor = "?list",
   coefficients = "?numbers", variances = "?list", inclusion = "?list", multipliers = "?numbers",
   path = "?list"

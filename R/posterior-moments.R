@@ -3,6 +3,10 @@
 
 #' @export
 effect_means.bsvm_moments <- function(posterior, groups) {
+  if (!is.null(posterior$group_file)) {
+    means <- of_group_levels(posterior, function(own) own$group_mean)
+    return(lapply(groups, function(group) means))
+  }
   lapply(groups, function(group) posterior$group_mean)
 }
 
@@ -10,6 +14,10 @@ effect_means.bsvm_moments <- function(posterior, groups) {
 #' @export
 effect_sds.bsvm_moments <- function(posterior, groups) {
   if (length(groups) == 0L) return(list())
+  if (!is.null(posterior$group_file)) {
+    sds <- of_group_levels(posterior, function(own) effect_sds(own, groups)[[1L]])
+    return(lapply(groups, function(group) sds))
+  }
   own <- group_inverse(posterior$group_precision)
   variance <- posterior$group_mean
   for (k in seq_len(nrow(variance))) {

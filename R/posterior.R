@@ -1,7 +1,8 @@
 # The verbs every method uses. What the engine found lies in fit$posterior, on the scale of the
 # standardised and possibly rotated columns of the core, in one of these classes:
 #
-#   bsvm_moments         mean, covariance; group_mean, group_precision, group_regression
+#   bsvm_moments         mean, covariance; group_mean, group_precision, group_regression, or in
+#                        their place group_file (R/group-file.R)
 #   bsvm_sparse_moments  mean, covariance; effects, effects_sd, factor
 #   bsvm_integrated      several factors, one integrated out; only within a mixture
 #   bsvm_mixture         a few of the above with weights, over values of the variances
@@ -18,6 +19,10 @@
 # Mean and standard deviation of linear functions, one a row; of rows whose columns are made see
 # basis-made.R. `sd = FALSE` leaves sd NULL.
 posterior_linear <- function(fit, rows, sd = TRUE) {
+  if (has_group_file(fit) && length(rows$groups) > 0L) {
+    own <- at_levels(fit, rows)
+    return(posterior_linear(own$fit, own$rows, sd))
+  }
   if (!is.null(rows$made)) return(made_linear(fit, rows, sd))
   mean <- drop(as.matrix(rows$x %*% population_mean(fit$posterior, fit$design)))
   mean <- mean + groups_link(effect_means(fit$posterior, fit$groups), rows$groups)

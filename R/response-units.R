@@ -92,6 +92,7 @@ scale_posterior.default <- function(posterior, unit, blocks) {
   if (!is.null(posterior$inclusion)) {
     posterior$inclusion <- scale_fields(posterior$inclusion, unit, c("mean", "sd"), NULL, NULL)
   }
+  if (!is.null(posterior$group_file)) posterior$group_file$scale <- unit
   scale_fields(posterior, unit, c("mean", "effects", "effects_mean", "effects_sd", "group_mean",
                                   "joint_mean"),
                c("covariance", "joint_covariance", "scatter"), "group_precision")

@@ -160,6 +160,7 @@ check_computed <- function(result) {
 moments_posterior <- function(result, design) {
   sparse <- !is.null(result$factor)
   fields <- if (sparse) c("effects", "effects_sd", "factor")
+            else if (!is.null(result$group_file)) "group_file"
             else c("group_mean", "group_precision", "group_regression")
   if (!is.null(result$inclusion)) {
     fields <- c(fields, "scatter", "inclusion")

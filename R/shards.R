@@ -140,7 +140,8 @@ shard_plan <- function(spill, frame, make) {
   counts <- numeric(levels)
   for (k in seq_len(spill$pieces)) {
     rows <- make(read_piece(spill, k))
-    if (length(rows$y) > 0L) counts <- counts + tabulate(rows$group, levels)
+    own <- unique(rows$group) # few of the levels, if these are very many
+    if (length(own) > 0L) counts[own] <- counts[own] + tabulate(match(rows$group, own), length(own))
   }
   plan$counts <- counts
   plan$large <- large_levels(counts, p, length(frame$groups[[1L]]$labels))
@@ -375,7 +376,11 @@ with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
   rows <- if (is_estimator(spec$engine)) {
     core_shard_parts(own, spec$model, known, cluster$paths)
   } else if (is.null(cluster$team)) {
-    core_shard_rows(own, spec$model, known, cluster$paths, file.path(cluster$folder, "state-"))
-  } else ask_rows_of_team(cluster$team, cluster, own, spec$model, known)
+    core_shard_rows(own, spec$model, known, cluster$paths, file.path(cluster$folder, "state-"),
+                    group_file_names(spec, cluster))
+  } else {
+    cluster$team$groups_to <- group_file_names(spec, cluster)
+    ask_rows_of_team(cluster$team, cluster, own, spec$model, known)
+  }
   fit(known, rows)
 }

@@ -4,6 +4,7 @@
 #   text       was it text, which became a factor?
 #   levels     of a factor; of text sorted as factor() sorts them
 #   codes      of text: the level of each code that is on disk
+#   occurs     of a factor that was no text: which of its levels do
 #   values     the values that occur, sorted: of logical columns, and of others in `grouping` that
 #              are not factors; of the response, some of them if it has more than two
 #   missing    how many are NA; `infinite`: how many are not finite otherwise
@@ -13,12 +14,13 @@
 # and dates and times are doubles. A piece may have logical NAs or integers in a column of another
 # type.
 
-# `most`: of how many different values the first rows are wanted. Of a response of classes three are
-# enough to refuse it.
-new_column_state <- function(name, most) {
+# `most`: how many different values are wanted. Of a response of classes three are enough to refuse it.
+# `rows`: of how many of them, or of how many levels, the first rows are wanted.
+new_column_state <- function(name, most, rows = Inf) {
   state <- new.env(parent = emptyenv())
   state$name <- name
   state$most <- most
+  state$rows <- rows
   state$kind <- NA_character_
   state$missing <- state$infinite <- 0
   state$range <- c(Inf, -Inf)
@@ -59,8 +61,11 @@ note_text <- function(state, x) {
   check_utf8(new, state$name)
   codes[codes == 0L] <- length(known) + seq_along(new)
   state$dictionary <- c(known, enc2utf8(new))
-  list(values = codes[match(x, found)], fresh = match(new, x))
+  list(values = codes[match(x, found)], fresh = first_rows(state, length(known), new, x))
 }
+
+# Of new values, when `known` are known: the first rows of those that rows are wanted of.
+first_rows <- function(state, known, new, x) match(utils::head(new, max(0, state$rows - known)), x)
 
 note_factor <- function(state, x) {
   levels <- levels(x)
@@ -73,8 +78,9 @@ note_factor <- function(state, x) {
   codes <- as.integer(x)
   found <- unique(codes[!is.na(codes)])
   new <- found[!state$seen[found]]
+  known <- if (is.finite(state$rows)) sum(state$seen) else 0
   state$seen[new] <- TRUE
-  list(values = codes, fresh = match(new, codes))
+  list(values = codes, fresh = first_rows(state, known, new, codes))
 }
 
 check_utf8 <- function(levels, name) {
@@ -96,19 +102,37 @@ note_numbers <- function(state, values) {
   state$range <- c(min(state$range[1L], own[1L]), max(state$range[2L], own[2L]))
 }
 
-# `state$known` are sorted values.
+# `state$known` are sorted values. Once rows are wanted of no more of them, those of pieces wait until
+# they are as many as are known, so that merging takes the same time a row however many there are.
 note_values <- function(state, values, most) {
   found <- sort(unique(values))
   known <- state$known
+  if (length(known) >= state$rows) {
+    state$waiting[[length(state$waiting) + 1L]] <- found
+    if (sum(lengths(state$waiting)) >= length(known)) merge_waiting(state)
+    return(NULL)
+  }
   if (length(known) > 0L) {
     at <- findInterval(found, known)
     found <- found[at == 0L | known[pmax(at, 1L)] != found]
   }
   if (length(found) > 0L) state$known <- sort(c(known, found))
-  match(utils::head(found, most), values)
+  first_rows(state, length(known), utils::head(found, most), values)
+}
+
+# Pairs of neighbours first, which takes the logarithm of their number and not their number.
+merge_waiting <- function(state) {
+  runs <- state$waiting
+  while (length(runs) > 1L) {
+    pairs <- split(runs, (seq_along(runs) - 1L) %/% 2L)
+    runs <- lapply(unname(pairs), function(pair) Reduce(core_union_sorted, pair))
+  }
+  if (length(runs) > 0L) state$known <- core_union_sorted(state$known, runs[[1L]])
+  state$waiting <- NULL
 }
 
 known_column <- function(state) {
+  merge_waiting(state)
   text <- identical(state$kind, "text")
   order <- if (text) order(state$dictionary)
   factor <- text || !is.null(state$levels)
@@ -118,7 +142,9 @@ known_column <- function(state) {
     if (state$whole) "integer" else "double"
   list(type = type, class = if (text) "factor" else state$class, tzone = state$tzone, text = text,
        levels = if (text) state$dictionary[order] else state$levels,
-       codes = if (text) order(order), values = state$known, missing = state$missing,
+       codes = if (text) order(order), occurs = if (!text) state$seen,
+       values = if (state$whole && is.double(state$known)) as.integer(state$known) else state$known,
+       missing = state$missing,
        infinite = state$infinite, min = as.double(range[1L]), max = as.double(range[2L]))
 }
 

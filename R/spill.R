@@ -1,6 +1,6 @@
 # Rows of a source on disk, so that they are read from the source once and from then on by position.
 #
-# spill_source(source, columns, folder, grouping, classes) reads all rows in order and writes them in
+# spill_source(source, columns, folder, grouping, classes, lone) reads all rows in order and writes them in
 # pieces of `spill_rows` rows, the last of which may be shorter: files piece-000001, ... in `folder`,
 # each a list of plain vectors. How the source was cut into chunks changes nothing. It returns, and
 # saves as meta.rds, an object of class bsvm_spill:
@@ -10,7 +10,8 @@
 #   prototype   a data frame: the first 1000 rows and each row with the first occurrence of a level
 #               of text, factors and logical columns, or of a value of a column in `grouping`, or
 #               of the first three of one in `classes`. A model frame of it has the levels of all
-#               rows.
+#               rows; but of columns in `lone`, which are also in `grouping`, it has the first
+#               `prototype_levels` alone.
 # read_piece(spill, k) is a data frame with the same types and levels for each k; drop_spill(spill)
 # removes the files.
 #
@@ -19,10 +20,11 @@
 
 spill_rows <- 65536L
 prototype_rows <- 1000
+prototype_levels <- 20000
 
 spill_source <- function(source, columns, folder = NULL, grouping = character(),
                          classes = character(), verbose = NULL, piece_rows = spill_rows,
-                         write = write_value) {
+                         write = write_value, lone = character()) {
   spill <- c(spill_folder(folder), list(rows = 0, pieces = 0L, piece_rows = piece_rows))
   done <- FALSE
   reader <- NULL
@@ -32,7 +34,8 @@ spill_source <- function(source, columns, folder = NULL, grouping = character(),
   })
   reader <- open_source(source, columns)
   states <- lapply(columns, function(name) {
-    new_column_state(name, if (name %in% grouping) Inf else if (name %in% classes) 3 else 0)
+    new_column_state(name, if (name %in% grouping) Inf else if (name %in% classes) 3 else 0,
+                     if (name %in% lone) prototype_levels else Inf)
   })
   next_piece <- recut(reader$read, piece_rows)
   tell <- progress_teller(NA, verbose, "rows read")

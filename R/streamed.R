@@ -15,6 +15,7 @@
 # the source, for averages and pictures, in `fit$streamed`.
 fit_source <- function(source, written, call, from, arguments) {
   refuse_streamed(written, arguments)
+  check_effects_folder(arguments$control$effects_folder)
   arguments <- with_source_rule(arguments, written)
   cluster <- check_source_cluster(arguments$cluster)
   if (is.null(cluster)) cluster <- source$cluster
@@ -30,6 +31,7 @@ fit_source <- function(source, written, call, from, arguments) {
   shards <- rows$shards
   on.exit(drop_shards(shards), add = TRUE)
   shards$team <- team
+  shards["effects_folder"] <- list(arguments$control$effects_folder)
   frame <- with_sample(rows$frame, shards)
   spec <- bsvm_spec(frame, arguments$prior, arguments$likelihood, arguments$engine,
                     arguments$standardize)
@@ -37,6 +39,7 @@ fit_source <- function(source, written, call, from, arguments) {
   fit <- new_bsvm(frame, spec, bsvm_run(spec, arguments$control), call, arguments$control, NULL,
                   arguments$given)
   if (!is.null(team)) tell_lost(team)
+  tell_group_files(fit, shards$effects_folder)
   without_rows(fit, shards, arguments$keep_data)
 }
 
@@ -44,6 +47,7 @@ prepare_rows <- function(source, parts, given, arguments) {
   classes <- kind_for(arguments$likelihood) == "classes"
   rule <- arguments$missing
   parts$auxiliary <- rule_terms(rule)
+  parts$lone <- lone_grouping(parts, given)
   spill <- spill_variables(source, parts, given, if (classes) all.vars(parts$formula[[2L]]),
                            arguments$control$verbose)
   on.exit(drop_spill(spill))
@@ -55,7 +59,7 @@ prepare_rows <- function(source, parts, given, arguments) {
   chosen <- if (length(parts$bases) > 0L) rows_spread(spill, parts, choose, classes)
             else rows_of_levels(spill, parts, choose, every, classes)
   if (is.null(given$weights)) tell_omitted(rule, seq_len(spill$rows - chosen$n), spill$rows)
-  frame <- streamed_frame(chosen, parts, arguments)
+  frame <- streamed_frame(chosen, parts, arguments, spill)
   shards <- write_shards(spill, frame, choose, chosen$n, arguments$control$verbose)
   list(frame = frame, shards = shards)
 }
@@ -142,7 +146,8 @@ spill_variables <- function(source, parts, given, classes, verbose) {
   }
   grouping <- unlist(lapply(parts$bars, function(bar) all.vars(bar$group)))
   spill_source(source, intersect(used, known), grouping = intersect(grouping, known),
-               classes = intersect(classes, known), verbose = verbose)
+               classes = intersect(classes, known), verbose = verbose,
+               lone = intersect(parts$lone, known))
 }
 
 # Variables of a one-sided formula that are neither columns nor single values.
@@ -151,7 +156,7 @@ lacks_columns <- function(formula, known) {
          setdiff(all.vars(formula), c(known, ".")))
 }
 
-streamed_frame <- function(chosen, parts, arguments) {
+streamed_frame <- function(chosen, parts, arguments, spill) {
   columns <- model_columns(parts, chosen$prototype, list(), list())
   if (!models_missing(arguments$missing)) {
     refuse_not_finite(names(columns)[!vapply(columns, all_finite, TRUE)])
@@ -165,6 +170,7 @@ streamed_frame <- function(chosen, parts, arguments) {
     bsvm_warning_group = function(w) tryInvokeRestart("muffleWarning") # of a part of the rows
   )
   refuse_streamed_frame(frame)
+  frame <- with_all_levels(frame, chosen, parts$lone, spill)
   refuse_choice(frame)
   if (length(gp_bases(frame)) > 0L) frame <- some_frame_rows(frame, chosen$spread)
   frame <- learn_kernels(frame, arguments$prior, arguments$likelihood,

@@ -37,12 +37,13 @@ check_given <- function(value, name) {
         else "Replace them, or give these rows weight 0.")
 }
 
-# list(prototype, weights, offset, n, at, groups): n rows take part. Of these the prototype has the
-# `first` ones and the first with each level of a variable of the model frame that is not a number,
-# with each class, and with each combination of the variables of a grouping factor. `all`: do all rows
-# take part? Then the spill's prototype has the levels of columns already. Else `at` are the prototype's
-# places among the n rows, and `groups` those that are there for a grouping factor alone. `classes`: is
-# the response one of classes?
+# list(prototype, weights, offset, n, at, groups, levels): n rows take part. Of these the prototype has
+# the `first` ones and the first with each level of a variable of the model frame that is not a number,
+# with each class, and with each combination of the variables of a grouping factor; of a
+# lone_grouping() column, with the first `prototype_levels` of them. `all`: do all rows take part? Then
+# the spill's prototype has the levels of columns already. Else `at` are the prototype's places among
+# the n rows, `groups` those that are there for a grouping factor alone, and `levels`, of a lone
+# column, which of all_level_values() occur. `classes`: is the response one of classes?
 rows_of_levels <- function(spill, parts, choose, all, classes, first = prototype_rows) {
   if (all && !makes_levels(spill$prototype, parts, classes)) {
     return(c(prototype_of(list(choose(spill$prototype))), n = spill$rows))
@@ -50,15 +51,17 @@ rows_of_levels <- function(spill, parts, choose, all, classes, first = prototype
   prototype <- at <- groups <- list()
   known <- NULL
   n <- 0
+  lone <- new_levels_seen(spill, parts)
   for (k in seq_len(spill$pieces)) {
     own <- choose(read_piece(spill, k))
     rows <- own$rows
     if (nrow(rows) == 0L) next
-    keys <- keys_of_levels(rows, parts, classes)
+    keys <- keys_of_levels(rows, parts, classes, lone$name)
     if (is.null(known)) known <- lapply(keys, `[`, 0L)
     fresh <- Map(function(own, before) which(!duplicated(own) & !own %in% before), keys, known)
     if (classes && length(known[[1L]]) > 2L) fresh[[1L]] <- integer(0) # refused in any case
     known <- Map(function(before, own, new) c(before, own[new]), known, keys, fresh)
+    if (length(lone$name) > 0L) fresh[[lone$name]] <- note_levels(lone, rows)
     chosen <- sort(unique(c(seq_len(max(0, min(nrow(rows), first - n))), unlist(fresh))))
     prototype[[k]] <- chosen_rows(own, chosen)
     at[[k]] <- n + chosen
@@ -67,7 +70,8 @@ rows_of_levels <- function(spill, parts, choose, all, classes, first = prototype
     n <- n + nrow(rows)
   }
   if (n == 0) abort("data", "There are no rows to fit: all have weight 0 or missing values.")
-  c(prototype_of(prototype), list(n = n, at = unlist(at), groups = unlist(groups)))
+  c(prototype_of(prototype), list(n = n, at = unlist(at), groups = unlist(groups),
+                                  levels = if (length(lone$name) > 0L) which(lone$seen)))
 }
 
 # Grouping factors, and their variables, that no term with a basis has.
@@ -110,7 +114,8 @@ rows_spread <- function(spill, parts, choose, classes) {
   all <- prototype_of(c(prototype, lapply(ends, `[[`, "row")))
   spread <- !at %in% chosen$groups | at %in% wanted | at %in% unlist(lapply(ends, `[[`, "at"))
   list(prototype = all$prototype[kept, , drop = FALSE], weights = all$weights[kept],
-       offset = all$offset[kept], n = chosen$n, at = at[kept], spread = spread[kept])
+       offset = all$offset[kept], n = chosen$n, at = at[kept], spread = spread[kept],
+       levels = chosen$levels)
 }
 
 # By number of the model frame, and for its least and its greatest value: list(value, row, at) of the
@@ -140,15 +145,17 @@ makes_levels <- function(rows, parts, classes) {
   any(made) || any(lengths(lapply(parts$bars, function(bar) all.vars(bar$group))) > 1L)
 }
 
-keys_of_levels <- function(rows, parts, classes) {
+# `lone`: a column that is looked at elsewhere.
+keys_of_levels <- function(rows, parts, classes, lone) {
   columns <- c(model_columns(parts, rows, list(), list()), auxiliary_columns(parts, rows))
-  leveled <- !vapply(columns, is.numeric, TRUE)
+  leveled <- !vapply(columns, is.numeric, TRUE) & !names(columns) %in% lone
   response <- if (classes && is.null(dim(columns[[1L]]))) as.character(columns[[1L]])
-  crossed <- lapply(parts$bars, function(bar) {
+  bars <- Filter(function(bar) !text_of(bar$group) %in% lone, parts$bars)
+  crossed <- lapply(bars, function(bar) {
     names <- intersect(all.vars(bar$group), names(rows))
     do.call(paste, c(unname(as.list(rows[names])), sep = "\r"))
   })
-  names(crossed) <- vapply(parts$bars, function(bar) text_of(bar$group), "")
+  names(crossed) <- vapply(bars, function(bar) text_of(bar$group), "")
   c(list(response), lapply(columns[-1L][leveled[-1L]], as.character), crossed)
 }
 

@@ -10,7 +10,7 @@ run <- function() {
     lapply(c(20L, 100L), function(p) {
       do.call(rbind, lapply(1:2, function(threads) scale_rows(rows_for(p), p, threads)))
     }),
-    list(whole_fit_rows(), few_levels_rows(), point_estimate_rows())
+    list(whole_fit_rows(), few_levels_rows(), point_estimate_rows(), many_level_rows(wanted, free))
   ))
 }
 
@@ -31,6 +31,25 @@ scale_rows <- function(n, p, threads) {
         figure(name("a pass, times the larger of these"), seen[3L] / limit, "", at_most = 1.3),
         figure(name("peak resident memory"), seen[5L], "MB", at_most = 1000),
         figure(name("passes of a fit"), seen[6L], ""))
+}
+
+# Random intercepts with ten rows a level, whose effects go to a file.
+many_level_rows <- function(wanted, free, p = 20L) {
+  n <- min(wanted, free / 3 / (8 * (p + 4))) # rows twice while they are sorted, states of levels
+  levels <- floor(n / 10)
+  script <- file.path(getOption("bsvm.bench"), "scale-levels.R")
+  said <- system2("Rscript", c("--vanilla", shQuote(script),
+                               format(c(n, levels, p), scientific = FALSE, trim = TRUE)),
+                  stdout = TRUE, env = paste0("R_LIBS=", paste(.libPaths(), collapse = ":")))
+  seen <- as.numeric(strsplit(grep("^figures", said, value = TRUE), " +")[[1L]][2:8])
+  name <- function(what) paste0("(1 | g), ", p, " columns: ", what)
+  rbind(figure(name("rows from a function"), seen[1L], ""),
+        figure(name("levels"), seen[2L], ""),
+        figure(name("seconds"), seen[3L], "s"),
+        figure(name("peak resident memory"), seen[4L], "MB", at_most = 1000),
+        figure(name("file of effects"), seen[5L], "MB"),
+        figure(name("iterations"), seen[6L], ""),
+        figure(name("correlation of effects with the true ones"), seen[7L], "", at_least = 0.5))
 }
 
 # Made-up rows, and a function of `reset` that returns them.

@@ -136,6 +136,38 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_union_sorted
+Rcpp::NumericVector core_union_sorted(Rcpp::NumericVector a, Rcpp::NumericVector b);
+RcppExport SEXP _bsvm_core_union_sorted(SEXP aSEXP, SEXP bSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type a(aSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type b(bSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_union_sorted(a, b));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_all_integers
+bool core_all_integers(Rcpp::NumericVector x);
+RcppExport SEXP _bsvm_core_all_integers(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_all_integers(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_find_sorted
+Rcpp::IntegerVector core_find_sorted(SEXP keys, Rcpp::NumericVector x);
+RcppExport SEXP _bsvm_core_find_sorted(SEXP keysSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type keys(keysSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_find_sorted(keys, x));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_diagnose
 Rcpp::NumericMatrix core_diagnose(Rcpp::NumericVector draws, int rows, int kept, int chains);
 RcppExport SEXP _bsvm_core_diagnose(SEXP drawsSEXP, SEXP rowsSEXP, SEXP keptSEXP, SEXP chainsSEXP) {
@@ -709,8 +741,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_shard_rows
-Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List known, std::vector<std::string> paths, std::string beside);
-RcppExport SEXP _bsvm_core_shard_rows(SEXP problemSEXP, SEXP modelSEXP, SEXP knownSEXP, SEXP pathsSEXP, SEXP besideSEXP) {
+Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List known, std::vector<std::string> paths, std::string beside, std::string groups_to);
+RcppExport SEXP _bsvm_core_shard_rows(SEXP problemSEXP, SEXP modelSEXP, SEXP knownSEXP, SEXP pathsSEXP, SEXP besideSEXP, SEXP groups_toSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
@@ -718,7 +750,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
     Rcpp::traits::input_parameter< std::vector<std::string> >::type paths(pathsSEXP);
     Rcpp::traits::input_parameter< std::string >::type beside(besideSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_shard_rows(problem, model, known, paths, beside));
+    Rcpp::traits::input_parameter< std::string >::type groups_to(groups_toSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_shard_rows(problem, model, known, paths, beside, groups_to));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -733,6 +766,27 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< std::vector<std::string> >::type paths(pathsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_shard_parts(problem, model, known, paths));
     return rcpp_result_gen;
+END_RCPP
+}
+// core_read_groups
+Rcpp::List core_read_groups(Rcpp::List file, Rcpp::NumericVector levels);
+RcppExport SEXP _bsvm_core_read_groups(SEXP fileSEXP, SEXP levelsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type file(fileSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type levels(levelsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_read_groups(file, levels));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_join_groups
+void core_join_groups(std::vector<std::string> paths, std::string path);
+RcppExport SEXP _bsvm_core_join_groups(SEXP pathsSEXP, SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type paths(pathsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
+    core_join_groups(paths, path);
+    return R_NilValue;
 END_RCPP
 }
 // core_sparse_cost
@@ -761,6 +815,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_new_median", (DL_FUNC) &_bsvm_core_new_median, 0},
     {"_bsvm_core_add_to_median", (DL_FUNC) &_bsvm_core_add_to_median, 3},
     {"_bsvm_core_end_median_pass", (DL_FUNC) &_bsvm_core_end_median_pass, 1},
+    {"_bsvm_core_union_sorted", (DL_FUNC) &_bsvm_core_union_sorted, 2},
+    {"_bsvm_core_all_integers", (DL_FUNC) &_bsvm_core_all_integers, 1},
+    {"_bsvm_core_find_sorted", (DL_FUNC) &_bsvm_core_find_sorted, 2},
     {"_bsvm_core_diagnose", (DL_FUNC) &_bsvm_core_diagnose, 4},
     {"_bsvm_core_estimate", (DL_FUNC) &_bsvm_core_estimate, 4},
     {"_bsvm_core_factor_model", (DL_FUNC) &_bsvm_core_factor_model, 3},
@@ -807,8 +864,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_shard_starts", (DL_FUNC) &_bsvm_core_shard_starts, 4},
     {"_bsvm_core_most_level_rows", (DL_FUNC) &_bsvm_core_most_level_rows, 2},
     {"_bsvm_core_add_sums", (DL_FUNC) &_bsvm_core_add_sums, 5},
-    {"_bsvm_core_shard_rows", (DL_FUNC) &_bsvm_core_shard_rows, 5},
+    {"_bsvm_core_shard_rows", (DL_FUNC) &_bsvm_core_shard_rows, 6},
     {"_bsvm_core_shard_parts", (DL_FUNC) &_bsvm_core_shard_parts, 4},
+    {"_bsvm_core_read_groups", (DL_FUNC) &_bsvm_core_read_groups, 2},
+    {"_bsvm_core_join_groups", (DL_FUNC) &_bsvm_core_join_groups, 2},
     {"_bsvm_core_sparse_cost", (DL_FUNC) &_bsvm_core_sparse_cost, 3},
     {NULL, NULL, 0}
 };

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "core/rows/large_levels.hpp"
+#include "core/rows/shards/group_file.hpp"
 #include "r_convert.h"
 
 using Rcpp::_;
@@ -49,8 +50,13 @@ class AskedRows : public bsvm::DrawSource {
   }
 
   bsvm::GroupPosterior groups() const override {
-    const List found(answer("groups", List()));
+    const Rcpp::RObject answered = answer("groups", List());
     bsvm::GroupPosterior out;
+    if (TYPEOF(answered) == STRSXP) {  // of a file
+      out.file = bsvm::GroupFileReader(as<std::string>(answered)).whole();
+      return out;
+    }
+    const List found(answered);
     out.mean = matrix(found["mean"]);
     out.precision = matrix(found["precision"]);
     out.regression = matrix(found["regression"]);

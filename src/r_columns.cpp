@@ -1,4 +1,7 @@
 // Means, sums of squares, bounds and medians of columns.
+#include <algorithm>
+#include <cmath>
+
 #include "core/data/column_gram.hpp"
 #include "core/data/column_moments.hpp"
 #include "core/data/median_search.hpp"
@@ -6,6 +9,7 @@
 
 using Rcpp::_;
 using Rcpp::List;
+using Rcpp::NumericVector;
 
 namespace {
 
@@ -97,4 +101,48 @@ SEXP core_end_median_pass(SEXP search) {
   own.end_pass();
   if (!own.found()) return R_NilValue;
   return Rcpp::NumericVector::create(own.lower(), own.upper());
+}
+
+// ---- sorted numbers --------------------------------------------------------------------------------
+
+// The numbers of either vector, both sorted and without repetitions.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector core_union_sorted(Rcpp::NumericVector a, Rcpp::NumericVector b) {
+  const R_xlen_t shared = [&] {
+    R_xlen_t count = 0;
+    for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
+      if (*x == *y) ++count, ++x, ++y;
+      else if (*x < *y) ++x;
+      else ++y;
+    }
+    return count;
+  }();
+  NumericVector out(Rcpp::no_init(a.size() + b.size() - shared));
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), out.begin());
+  return out;
+}
+
+// Are they whole numbers of R's integers, none missing?
+// [[Rcpp::export(rng = false)]]
+bool core_all_integers(Rcpp::NumericVector x) {
+  return std::all_of(x.begin(), x.end(), [](double value) {
+    return std::abs(value) < 2147483648.0 && value == std::trunc(value);
+  });
+}
+
+// Places of numbers among sorted `keys`, from 1; 0 of those that are not there, NA of missing ones.
+// [[Rcpp::export(rng = false)]]
+Rcpp::IntegerVector core_find_sorted(SEXP keys, Rcpp::NumericVector x) {
+  const R_xlen_t size = Rf_xlength(keys);
+  Rcpp::IntegerVector out(x.size());
+  const auto find = [&](const auto* first) {
+    for (R_xlen_t i = 0; i < x.size(); ++i) {
+      const auto* at = std::lower_bound(first, first + size, x[i]);
+      const bool there = at != first + size && static_cast<double>(*at) == x[i];
+      out[i] = std::isnan(x[i]) ? NA_INTEGER : there ? static_cast<int>(at - first) + 1 : 0;
+    }
+  };
+  if (TYPEOF(keys) == INTSXP) find(static_cast<const int*>(INTEGER(keys)));
+  else find(static_cast<const double*>(REAL(keys)));
+  return out;
 }

@@ -37,6 +37,7 @@ Rcpp::NumericVector to_array(const bsvm::Mat& values, const std::vector<bsvm::In
 
 Rcpp::NumericVector to_named(const bsvm::NamedNumbers& numbers);
 
+std::string hex_of(std::uint64_t x);
 Rcpp::List join(const Rcpp::List& a, const Rcpp::List& b);
 bsvm::Options to_run_options(const Rcpp::List& options);
 Rcpp::NumericMatrix trace_matrix(const std::vector<bsvm::TraceEntry>& trace);

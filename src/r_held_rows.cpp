@@ -155,8 +155,13 @@ class HeldRows {
     source.restore(to_vec(all).tail(all.size() - first), state);
   }
 
-  List groups(const bsvm::DrawSource& source) const {
+  // The name of a file, where it asked for one.
+  RObject groups(const bsvm::DrawSource& source) const {
     const bsvm::GroupPosterior of = source.groups();
+    if (of.file) {
+      of.file->kept = true;
+      return Rcpp::wrap(of.file->path);
+    }
     return List::create(_["first"] = first_of(source), _["mean"] = matrix(of.mean),
                         _["precision"] = matrix(of.precision),
                         _["regression"] = matrix(of.regression));
@@ -217,8 +222,10 @@ class HeldShards : public HeldRows {
   }
 
   void turn(bsvm::RowSource& source, const List& question) override {
-    static_cast<bsvm::ShardSource&>(source).turn(as<std::string>(question["from"]),
-                                                 as<std::string>(question["to"]), first_);
+    auto& shards = static_cast<bsvm::ShardSource&>(source);
+    shards.turn(as<std::string>(question["from"]), as<std::string>(question["to"]), first_);
+    if (has(question, "groups_to"))
+      shards.groups_to(as<std::string>(question["groups_to"]) + std::to_string(first_) + "-");
   }
 
   std::shared_ptr<bsvm::ShardProblem> view_;
@@ -272,8 +279,5 @@ void core_heed_interrupts(bool heed) {
 // Of doubles on their way from one process to another.
 // [[Rcpp::export(rng = false)]]
 std::string core_checksum(Rcpp::NumericVector x) {
-  std::ostringstream out;
-  out << std::hex
-      << bsvm::checksum_of(x.begin(), sizeof(double) * static_cast<std::size_t>(x.size()));
-  return out.str();
+  return hex_of(bsvm::checksum_of(x.begin(), sizeof(double) * static_cast<std::size_t>(x.size())));
 }

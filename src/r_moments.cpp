@@ -1,4 +1,6 @@
 // What engines find out, as lists of R.
+#include <sstream>
+
 #include "core/coefficients/coefficients.hpp"
 #include "r_convert.h"
 
@@ -18,6 +20,17 @@ List sparse_factor(const bsvm::SparseFactor& factor, const bsvm::Mat& root) {
       _["root"] = to_array(root, {root.rows(), root.rows()}));
 }
 
+// A file of group effects, and what brings its numbers outside. It is R's from now on.
+List group_file(const bsvm::Problem& problem, const bsvm::GroupFile& file) {
+  file.kept = true;
+  return List::create(
+      _["path"] = file.path, _["sum"] = hex_of(file.sum),
+      _["effects"] = static_cast<double>(file.effects),
+      _["columns"] = static_cast<double>(file.columns),
+      _["levels"] = static_cast<double>(file.levels), _["unit"] = to_numeric(dense_units(problem)),
+      _["group_unit"] = to_numeric(problem.multipliers->unit()));
+}
+
 // Moments of the group effects: conditional on the rest, or with the factor.
 List group_posterior(const bsvm::Problem& problem, const bsvm::GroupPosterior& groups,
                      const bsvm::Mat& root) {
@@ -26,12 +39,19 @@ List group_posterior(const bsvm::Problem& problem, const bsvm::GroupPosterior& g
     return List::create(_["effects"] = to_numeric(groups.effect),
                         _["effects_sd"] = to_numeric(groups.effect_sd),
                         _["factor"] = sparse_factor(groups.factor, root));
+  if (groups.file) return List::create(_["group_file"] = group_file(problem, *groups.file));
   return List::create(_["group_mean"] = to_array(groups.mean, {q, m}),
                       _["group_precision"] = to_array(groups.precision, {q, q, m}),
                       _["group_regression"] = to_array(groups.regression, {q, p, m}));
 }
 
 }  // namespace
+
+std::string hex_of(std::uint64_t x) {
+  std::ostringstream out;
+  out << std::hex << x;
+  return out.str();
+}
 
 List join(const List& a, const List& b) { return Rcpp::Function("c", R_BaseEnv)(a, b); }
 

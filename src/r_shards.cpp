@@ -1,6 +1,8 @@
 // Rows in files: written from R's vectors, and read by the core alone (core/rows/shards).
 #include <memory>
 
+#include "core/coefficients/coefficients.hpp"
+#include "core/rows/shards/group_file.hpp"
 #include "r_convert.h"
 #include "r_shards.h"
 
@@ -177,17 +179,20 @@ Rcpp::NumericVector core_add_sums(Rcpp::NumericVector one, Rcpp::NumericVector t
 
 // A pointer to what makes sources of rows in these files. problem: list(center, scale, intercept,
 // slopes, their number, shift and unit of the response); known: list(units, group_units, n,
-// n_groups, large, leaving, latent); beside: how names of files of states begin.
+// n_groups, large, leaving, latent); beside: how names of files of states begin; groups_to: those of
+// files for the effects of groups, "" if these are wanted in memory.
 // [[Rcpp::export(rng = false)]]
 Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List known,
-                              std::vector<std::string> paths, std::string beside) {
+                              std::vector<std::string> paths, std::string beside,
+                              std::string groups_to) {
   return with_core_errors([&] {
     const auto view = to_shard_problem(problem, model, known);
     const auto opened = std::make_shared<int>(0);
     const auto make = [=](const bsvm::Problem&, bsvm::Use use, int threads) {
       const std::string own = beside + std::to_string(++*opened) + "-";
-      return std::unique_ptr<bsvm::DrawSource>(
-          new bsvm::ShardSource(*view, paths, own, use, threads));
+      auto out = std::make_unique<bsvm::ShardSource>(*view, paths, own, use, threads);
+      if (!groups_to.empty()) out->groups_to(groups_to + std::to_string(*opened) + "-");
+      return std::unique_ptr<bsvm::DrawSource>(std::move(out));
     };
     return Rcpp::RObject(Rcpp::XPtr<RowsMaker>(new RowsMaker(make)));
   });
@@ -203,5 +208,42 @@ Rcpp::RObject core_shard_parts(Rcpp::List problem, Rcpp::List model, Rcpp::List 
       bsvm::each_shard(*view, paths, work);
     };
     return Rcpp::RObject(Rcpp::XPtr<bsvm::RowParts>(new bsvm::RowParts(read)));
+  });
+}
+
+// ---- effects of groups in a file --------------------------------------------------------------------
+
+// list(mean, precision, regression) of some levels, from 1, of a file as the posterior has it, as
+// arrays of the outside scale.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_read_groups(Rcpp::List file, Rcpp::NumericVector levels) {
+  return with_core_errors([&] {
+    const bsvm::GroupFileReader reader(as<std::string>(file["path"]));
+    const bsvm::Index q = reader.about().effects, p = reader.about().columns, m = levels.size();
+    if (hex_of(reader.about().sum) != as<std::string>(file["sum"]))
+      throw bsvm::InvalidInput("shards", "The file of group effects '" + reader.about().path +
+                                             "' is that of another fit.");
+    std::vector<bsvm::Index> at;
+    for (const double level : levels) at.push_back(static_cast<bsvm::Index>(level) - 1);
+    bsvm::GroupPosterior out = reader.read(at);
+    bsvm::groups_outside(to_vec(file["unit"]), to_vec(file["group_unit"]), out);
+    return List::create(_["mean"] = to_array(out.mean, {q, m}),
+                        _["precision"] = to_array(out.precision, {q, q, m}),
+                        _["regression"] = to_array(out.regression, {q, p, m}));
+  });
+}
+
+// One file of the levels of several, in their order. A level may be the last of one and the first of
+// the next.
+// [[Rcpp::export(rng = false)]]
+void core_join_groups(std::vector<std::string> paths, std::string path) {
+  with_core_errors([&] {
+    bsvm::GroupFileWriter writer(path, 0);
+    for (const std::string& from : paths) {
+      const bsvm::GroupFileReader part(from);
+      writer.add(part, writer.next() - part.first(), part.about().levels);
+    }
+    writer.finish()->kept = true;
+    return 0;
   });
 }

@@ -6,6 +6,7 @@
 #include "linalg/dense.hpp"
 #include "rows/large_levels.hpp"
 #include "rows/make_source.hpp"
+#include "rows/shards/group_file.hpp"
 #include "shard_files.hpp"
 
 using namespace bsvm_test;
@@ -166,6 +167,31 @@ TEST_CASE("large levels have the same bits in memory and in shards, whatever thr
           CHECK(same_bits(here.outside.groups.regression, other.outside.groups.regression));
         }
   }
+}
+
+TEST_CASE("a file of group effects has each large level once, as the whole is") {
+  const Data data = few_levels(2);
+  const Problem whole = in_pieces(data);
+  Options options;
+  options.max_passes = 6;
+  Host host;
+  const auto memory = make_source(whole, Use::augmented, 1);
+  fit(whole, *memory, options, host);
+  Shards shards(data, 1, in_pieces);
+  const Problem there = elsewhere_of(whole, data);
+  auto rows = std::make_unique<ShardSource>(shards.view, shards.paths, shards.beside(),
+                                            Use::augmented, 1);
+  rows->groups_to(shards.folder().file("effects-"));
+  const auto source = with_large_levels(there, std::move(rows), Use::augmented);
+  fit(there, *source, options, host);
+  const GroupPosterior here = memory->groups(), kept = source->groups();
+  REQUIRE(kept.file);
+  CHECK(kept.file->levels == data.shape.groups);
+  CHECK(kept.mean.size() == 0);
+  const GroupPosterior found = GroupFileReader(kept.file->path).read(range(0, data.shape.groups));
+  CHECK(same_bits(here.mean, found.mean));
+  CHECK(same_bits(here.precision, found.precision));
+  CHECK(same_bits(here.regression, found.regression));
 }
 
 TEST_CASE("chains with large levels are those over shards, and up to rounding those of whole levels") {

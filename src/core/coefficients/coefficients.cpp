@@ -328,7 +328,7 @@ Vec Coefficients::drawn(const State& state) const {
 
 OutsideMoments Coefficients::outside(const State& state,
                                      const GroupPosterior& groups) const {
-  const Index p = problem_.columns(), q = layout_.q;
+  const Index p = problem_.columns();
   const Vec unit = unit_.tail(p);
   OutsideMoments out;
   out.mean = outside_mean(state.mean());
@@ -341,17 +341,22 @@ OutsideMoments Coefficients::outside(const State& state,
     out.covariance.diagonal() += out.scatter;
   }
   out.groups = groups;
-  if (!problem_.multipliers || groups.mean.size() == 0) return out;
-  const Vec inverse_unit = unit.cwiseInverse(), inverse_group = group_unit_.cwiseInverse();
-  out.groups.mean.array().colwise() *= group_unit_.array();
-  for (Index g = 0; g < problem_.groups; ++g) {
-    Eigen::Map<Mat> precision(out.groups.precision.data() + g * q * q, q, q);
-    precision = (inverse_group.asDiagonal() * precision * inverse_group.asDiagonal()).eval();
-    Eigen::Map<const Mat> inside(groups.regression.data() + g * p * q, p, q);
-    Eigen::Map<Mat> regression(out.groups.regression.data() + g * p * q, q, p);
-    regression = (inverse_unit.asDiagonal() * inside * group_unit_.asDiagonal()).transpose();
-  }
+  if (problem_.multipliers && groups.mean.size() > 0) groups_outside(unit, group_unit_, out.groups);
   return out;
+}
+
+void groups_outside(ConstVecRef unit, ConstVecRef group_unit, GroupPosterior& groups) {
+  const Index p = unit.size(), q = group_unit.size();
+  const Vec inverse_unit = unit.cwiseInverse(), inverse_group = group_unit.cwiseInverse();
+  groups.mean.array().colwise() *= group_unit.array();
+  for (Index g = 0; g < groups.mean.cols(); ++g) {
+    Eigen::Map<Mat> precision(groups.precision.data() + g * q * q, q, q);
+    precision = (inverse_group.asDiagonal() * precision * inverse_group.asDiagonal()).eval();
+    double* own = groups.regression.data() + g * p * q;
+    const Mat inside = Eigen::Map<const Mat>(own, p, q);
+    Eigen::Map<Mat> regression(own, q, p);
+    regression = (inverse_unit.asDiagonal() * inside * group_unit.asDiagonal()).transpose();
+  }
 }
 
 Mat Coefficients::outside_root(const State& state) const {

@@ -18,6 +18,10 @@ struct OutsideMoments {
   GroupPosterior groups;  // regression as (q p, m): B_g itself
 };
 
+// Moments of groups from the inside to the outside scale, by the units of the columns (p) and of a
+// level's effects (q).
+void groups_outside(ConstVecRef unit, ConstVecRef group_unit, GroupPosterior& groups);
+
 // A prior and where its hyper-parameters stand in the State.
 struct PriorPart {
   const PriorSlot& slot;

@@ -3,6 +3,7 @@
 #include "group_moves.hpp"
 #include "linalg/kernels.hpp"
 #include "linalg/small.hpp"
+#include "shards/group_file.hpp"
 
 namespace bsvm {
 
@@ -91,6 +92,10 @@ void LargeLevels::back(const State& best) {
 GroupPosterior LargeLevels::groups() const {
   GroupPosterior out = rows_->groups();
   if (kept_.mean.size() == 0) return out;
+  if (out.file) {
+    out.file = rewritten(out.file);
+    return out;
+  }
   for (Index l = 0; l < count(); ++l) {
     const Index level = levels_[static_cast<size_t>(l)].level;
     out.mean.col(level) = kept_.mean.col(l);
@@ -98,6 +103,19 @@ GroupPosterior LargeLevels::groups() const {
     out.regression.col(level) = kept_.regression.col(l);
   }
   return out;
+}
+
+// The file with what is known of large levels here.
+std::shared_ptr<const GroupFile> LargeLevels::rewritten(
+    const std::shared_ptr<const GroupFile>& file) const {
+  const GroupFileReader others(file->path);
+  GroupFileWriter out(file->path + "-large", 0);
+  for (Index l = 0; l < count(); ++l) {
+    out.add(others, out.next(), levels_[static_cast<size_t>(l)].level);
+    out.add(kept_, l, l + 1);
+  }
+  out.add(others, out.next(), file->levels);
+  return out.finish();
 }
 
 // Effects of all levels, those of large ones being `own` (q, large).

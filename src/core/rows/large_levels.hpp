@@ -39,6 +39,7 @@ class LargeLevels : public DrawSource {
   Index count() const { return static_cast<Index>(levels_.size()); }
   State with(const State& state) const;
   void eliminate(bool curvature, RowSums& sums, Mat& regression);
+  std::shared_ptr<const GroupFile> rewritten(const std::shared_ptr<const GroupFile>& file) const;
   Vec put(Vec all, const Mat& own) const;
 
   const std::vector<LargeLevel>& levels_;

@@ -5,6 +5,8 @@
 #include <future>
 #include <system_error>
 
+#include "group_file.hpp"
+
 namespace bsvm {
 
 namespace {
@@ -172,6 +174,14 @@ void ShardSource::put(const Mat& part, Mat& all) const {
 
 GroupPosterior ShardSource::groups() const {
   GroupPosterior out;
+  if (!groups_to_.empty() && view_.problem.multipliers) {
+    GroupFileWriter writer(groups_to_ + std::to_string(++written_), first_level_);
+    each_state([&](Index, MemorySource& source) {
+      writer.add(source.groups(), writer.next() - view_.problem.first_level);
+    });
+    out.file = writer.finish();
+    return out;
+  }
   each_state([&](Index, MemorySource& source) {
     const GroupPosterior part = source.groups();
     put(part.mean, out.mean);

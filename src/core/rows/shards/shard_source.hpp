@@ -49,6 +49,8 @@ class ShardSource : public DrawSource {
   void turn(std::string from, std::string to, Index first) {  // ShardStates
     states_->turn(std::move(from), std::move(to), first);
   }
+  // groups() writes to files whose names begin so, and end with a number, from now on.
+  void groups_to(std::string beginning) { groups_to_ = std::move(beginning); }
   void sums(const State& state, RowSums& out, Host& host) override;
   Mat settle(const State& state, Settle how, double change) override;
   void keep() override;
@@ -81,6 +83,8 @@ class ShardSource : public DrawSource {
   Use use_;
   int threads_;
   Index passes_ = 0;
+  std::string groups_to_;
+  mutable int written_ = 0;
   std::unique_ptr<ShardStates> states_;
   std::unique_ptr<TreeSum<RowSums>> total_;
 };
