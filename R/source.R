@@ -76,12 +76,12 @@ new_source <- function(label, names, open, anywhere = FALSE) {
 #' In place of a second grouping factor, `s(g, bs = "re")` is the random intercept `(1 | g)`, with a
 #' column for each level. There `g` must be text or a factor; of numbers it is a slope.
 #'
-#' **Many levels.** A grouping factor can have 1e7 levels. Memory grows by about 50 bytes per level
-#' if the levels are whole numbers below 2^31 in absolute value, and by about 120 bytes for other
-#' numbers or text. The variable must be a column that no other term uses. From 2^24 numbers on, the
-#' posterior of the effects is in files, in the folder `effects_folder` of [bsvm_control()]. These
-#' files have `8 q (q + p + 2)` bytes per level, for `q` effects per level and `p` columns of the
-#' design matrix. [engine_vb()] writes one such file and [engine_gaussian()] about ten.
+#' **Many levels.** A grouping factor can have 1e7 levels. The variable must be a column that no other
+#' term uses. Memory grows by about 30 bytes per level if the levels are whole numbers below 2^31 in
+#' absolute value. Other numbers, dates and text need 100 to 250 bytes per level. From 2^24 numbers
+#' on, the posterior of the effects is in files, in the folder `effects_folder` of [bsvm_control()].
+#' These files have `8 q (q + p + 1) + 8` bytes per level, for `q` effects per level and `p` columns
+#' of the design matrix. [engine_vb()] writes one such file and [engine_gaussian()] about ten.
 #' [predict()] reads the levels of the new rows, and [ranef()] and [coef()] read all of them. The
 #' fit can be saved with [saveRDS()] if the files stay at their place; a file that is missing or
 #' damaged is an error of class `disk`. Draws, such as those of [as_draws()], need the effects of

@@ -36,6 +36,7 @@ fit_source <- function(source, written, call, from, arguments) {
   spec <- bsvm_spec(frame, arguments$prior, arguments$likelihood, arguments$engine,
                     arguments$standardize)
   tell_plan(shards, spec$engine, arguments$control$verbose)
+  free_memory(shards$n) # vectors of all levels, and pieces
   fit <- new_bsvm(frame, spec, bsvm_run(spec, arguments$control), call, arguments$control, NULL,
                   arguments$given)
   if (!is.null(team)) tell_lost(team)
@@ -60,6 +61,7 @@ prepare_rows <- function(source, parts, given, arguments) {
             else rows_of_levels(spill, parts, choose, every, classes)
   if (is.null(given$weights)) tell_omitted(rule, seq_len(spill$rows - chosen$n), spill$rows)
   frame <- streamed_frame(chosen, parts, arguments, spill)
+  free_memory(spill$rows)
   shards <- write_shards(spill, frame, choose, chosen$n, arguments$control$verbose)
   list(frame = frame, shards = shards)
 }
