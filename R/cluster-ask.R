@@ -121,9 +121,10 @@ question_message <- function(team, units, question, keys) {
   list(run = team$run, tag = tag, file = file, units = asked)
 }
 
-# function(), which tells of a pass that takes more than a few seconds.
+# As in core/rows/shards/shard_source.cpp.
 slow_pass_seconds <- 5
 
+# function(), which tells of a pass that takes longer.
 progress_watch <- function(team, tell) {
   force(tell)
   started <- now()
@@ -257,6 +258,7 @@ combine_answers <- function(team, question) {
   if (question$what == "groups" && is.character(answers[[1L]])) {
     return(join_group_files(team, unlist(answers)))
   }
+  if (!question$what %in% c("groups", "effects")) return(NULL)
   parts <- switch(question$what, groups = c("mean", "precision", "regression"),
                   effects = c("effects", "expected"))
   stats::setNames(lapply(parts, bind_levels, answers = answers), parts)

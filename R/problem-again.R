@@ -86,7 +86,7 @@ factor_problem <- function(object, rows, name, links) {
   q <- length(object$groups[[name]]$labels)
   columns <- seq_len(ncol(links))
   list(problem = c(with_row_scales(row_problem(links, rows), rows$scale_columns),
-                   core_groups(group)),
+                   core_groups(group, ncol(links))),
        model = list(likelihood = object$likelihood[c("name", "parameters")],
                     engine = list(name = "gaussian", parameters = numeric(0)),
                     blocks = c(list(known_block(columns)),

@@ -27,11 +27,11 @@
 #   groups    (none)               list(first, mean, precision, regression):   columns are bound,
 #                                  a column for each level here, from `first`  one for each level;
 #                                  or a file of them                           files joined
-#   effects   (none)               list(first, effects, expected): what was    ... too
+#   effects   (none)               list(first, effects, expected): what was    columns are bound
 #                                  drawn, a column for each level
 #   restore   effects, of all      NULL
 #
-# tell(done, all) says how many files of all are done; it is called when a pass takes long, here alone.
+# tell(done, all) says how many files of all are done; it is called here alone, when a pass takes long.
 # `state` is the vector of the State. Its size, and the size of the sums, does not grow with rows or
 # with levels of a usual number of rows. So far the frame is in this session, too: methods of the fit
 # read the rows there.

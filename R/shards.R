@@ -344,6 +344,14 @@ streamed_squares <- function(shards, columns) {
   mean^2 + shards$moments$sd[columns]^2 * (1 - 1 / shards$weight)
 }
 
+# A point estimate needs a level's rows together.
+check_largest_level <- function(rows, columns) {
+  if (is.null(rows)) return(invisible())
+  check_memory(3 * 8 * max(rows) * (columns + 4),
+               paste("The grouping factor has a level with", in_full(max(rows)), "rows, which take"),
+               "Use engine_vb() or engine_gaussian(integrate = FALSE).")
+}
+
 # As the core checks rows in memory, in units of the response.
 most_offset <- 1e6
 
@@ -374,6 +382,7 @@ with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
     known$rows <- c(own, list(sums = core_shard_sums(cluster$paths)))
   }
   rows <- if (is_estimator(spec$engine)) {
+    check_largest_level(cluster$large$rows, cluster$columns)
     core_shard_parts(own, spec$model, known, cluster$paths)
   } else if (is.null(cluster$team)) {
     core_shard_rows(own, spec$model, known, cluster$paths, file.path(cluster$folder, "state-"),

@@ -13,7 +13,7 @@ large_levels_data <- function(n = 9000) {
 }
 
 local_large_levels <- function(most = 1200, frame = parent.frame()) {
-  local_replace("core_most_level_rows", function(p, q) most, frame)
+  local_replace("core_most_level_rows", function(p, q) if (p > 0 && q > 0) most, frame)
 }
 
 found_in <- function(fit) {
@@ -55,6 +55,17 @@ test_that("large levels in pieces are whole ones up to rounding", {
     expect_equal(coef(pieces), coef(whole[[name]]), tolerance = 1e-12, info = name)
     expect_equal(ranef(pieces), ranef(whole[[name]]), tolerance = 1e-12, info = name)
   }
+})
+
+test_that("engines without passes over large levels are as they were", {
+  d <- large_levels_data(2000)
+  engines <- list(engine_gaussian(), engine_map())
+  fits <- function() lapply(engines, function(engine) bsvm(y ~ x + (1 | g), d, engine = engine))
+  whole <- fits()
+  local_large_levels(250)
+  pieces <- fits()
+  expect_identical(lapply(pieces, found_in), lapply(whole, found_in))
+  expect_identical(predict(pieces[[1L]], interval = TRUE), predict(whole[[1L]], interval = TRUE))
 })
 
 test_that("a level that spans files gives the bits of rows in memory", {

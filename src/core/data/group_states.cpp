@@ -81,10 +81,10 @@ void eliminate(const GroupRows& rows, const Arr& omega, const double* prior,
 
 void eliminate_sums(const GroupRows& rows, const SmallFactor& prior_factor, Index q,
                     Index group_column, RowBlock& block, const double* precision,
-                    double* regression) {
+                    double* regression, double least) {
   const Index p = block.p;
   double* B = regression;
-  const SmallFactor factor(precision, q);
+  const SmallFactor factor(precision, q, least);
   solve_right_transposed(factor.l, q, p, B);
   solve_right(factor.l, q, p, B);
   for (Index i = rows.first; i < rows.last; ++i) {

@@ -44,12 +44,18 @@ void eliminate(const GroupRows& rows, const Arr& omega, const double* prior,
                const SmallFactor& prior_factor, Index q, Index group_column, RowBlock& block,
                double* precision, double* regression);
 
-// The two steps of it: A_gg and, in place of B_g', A_gd'; and the rest.
+// Of rows that are a part of a group's, such as ones in which multipliers do not vary, A_gg may be
+// singular but for a small share of the prior. What these do not tell of the effects others do: a pivot
+// of rounding size serves as well as any.
+constexpr double kLeastPivot = 1e-15;
+
+// The two steps of it: A_gg and, in place of B_g', A_gd'; and the rest, `least` being that of the
+// factor.
 void group_sums(const GroupRows& rows, const Arr& omega, const double* prior, Index q,
                 const RowBlock& block, double* precision, double* coupling);
 void eliminate_sums(const GroupRows& rows, const SmallFactor& prior_factor, Index q,
                     Index group_column, RowBlock& block, const double* precision,
-                    double* regression);
+                    double* regression, double least = 0);
 
 // A group's A_gg (q, q) and B_g' (p, q).
 struct GroupPrecision {

@@ -30,11 +30,14 @@ inline double squared_length(const double* x, Index p) {
 }
 
 // Cholesky factor, lower, in place; the upper part is left alone. False if `a` is not
-// positive definite.
-inline bool small_cholesky(double* a, Index q) {
+// positive definite. Pivots are `least` of their diagonal element at least: with it, a matrix that is
+// singular to working accuracy has the factor of one that differs by so much.
+inline bool small_cholesky(double* a, Index q, double least = 0) {
   for (Index j = 0; j < q; ++j) {
+    const double floor = least * a[j + j * q];
     double pivot = a[j + j * q];
     for (Index k = 0; k < j; ++k) pivot -= a[j + k * q] * a[j + k * q];
+    if (pivot < floor) pivot = floor;
     if (!(pivot > 0)) return false;
     a[j + j * q] = std::sqrt(pivot);
     for (Index i = j + 1; i < q; ++i) {
@@ -88,9 +91,9 @@ inline double small_logdet(const double* l, Index q) {
 // The factor of a positive definite q x q matrix.
 struct SmallFactor {
   double l[kMostEffects * kMostEffects];
-  SmallFactor(const double* a, Index q) {
+  SmallFactor(const double* a, Index q, double least = 0) {
     std::copy(a, a + q * q, l);
-    if (!small_cholesky(l, q))
+    if (!small_cholesky(l, q, least))
       throw NumericalFailure(
           "The precision of a group's effects is not positive definite to working "
           "accuracy. Rescale what multiplies the effects, or give them a tighter prior.");

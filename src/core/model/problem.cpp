@@ -164,10 +164,24 @@ void check_parameters(const Problem& problem) {
                                   "sparse predictors or several grouping factors.");
 }
 
+// In their order, and with the rows that these have.
+void check_large(const Problem& problem) {
+  Index before = -1;
+  for (const LargeLevel& large : problem.large) {
+    const int code = static_cast<int>(large.level) + 1;
+    const bool counted =
+        !problem.group || std::count(problem.group, problem.group + problem.n, code) == large.rows;
+    if (large.level <= before || large.level >= problem.groups || large.rows < 1 || !counted)
+      throw InvalidInput("group", "Large levels of a grouping factor are not those of its rows.");
+    before = large.level;
+  }
+}
+
 }  // namespace
 
 void check(const Problem& problem) {
   check_parameters(problem);
+  check_large(problem);
   if (problem.latent->any()) check_latent(problem);
   if (problem.here()) check_rows(problem);
   check_sparse(problem.sparse, problem.n);

@@ -36,9 +36,9 @@ struct SparseColumns {
   std::vector<SparseTerm> terms;
 };
 
-// A level with so many rows that these are cut into pieces (rows/large).
+// A level, counted from 0, with so many rows that these are cut into pieces (rows/large_levels.hpp).
 struct LargeLevel {
-  Index level, rows;  // from 0
+  Index level, rows;
 };
 
 // The model: what the coefficient side needs. It knows how many rows and levels there are, not what

@@ -1,7 +1,6 @@
 #include "row_sums.hpp"
 
-#include <algorithm>
-
+#include "data/group_states.hpp"
 #include "linalg/small.hpp"
 
 namespace bsvm {
@@ -13,33 +12,38 @@ struct LevelPart {
   const double *precision, *coupling;
 };
 
+// L' (B_k - B) = L^{-1} N_k - L' B of a part, with A_k = L L'; (p, q), a column an effect.
+Mat apart(const LevelPart& part, const Mat& regression, Index p, Index q) {
+  const SmallFactor factor(part.precision, q, kLeastPivot);
+  Mat out = Eigen::Map<const Mat>(part.coupling, p, q);
+  solve_right_transposed(factor.l, q, p, out.data());
+  for (Index a = 0; a < q; ++a)
+    for (Index b = a; b < q; ++b)
+      add_multiple(out.data() + a * p, regression.data() + b * p, -factor.l[b + a * q], p);
+  return out;
+}
+
 // Each of two parts of a level has been eliminated by itself, with B_k = A_k^{-1} N_k, N_k = A_gd. The
-// whole level has A = A_1 + A_2 and A B = A_1 B_1 + A_2 B_2, and its reduced precision is theirs plus
-//   sum_k (B_k - B)' A_k (B_k - B) = (B_1 - B_2)' (A_1^{-1} + A_2^{-1})^{-1} (B_1 - B_2),
-// which is positive, so that nothing cancels. Adds it to the lower triangle of `out` (p, p).
+// whole level has A = A_1 + A_2 and A B = N_1 + N_2, and its reduced precision is theirs plus
+//   sum_k (B_k - B)' A_k (B_k - B),
+// positive terms, so that nothing cancels. Adds it to the lower triangle of `out` (p, p).
 void add_meeting(const LevelPart& one, const LevelPart& two, Index p, Index q, double* out) {
-  double variance[kMostEffects * kMostEffects] = {};  // A_1^{-1} + A_2^{-1}
-  Mat apart = Mat::Zero(p, q);                        // B_1' - B_2'
-  double sign = 1;
-  for (const LevelPart& part : {one, two}) {
-    const SmallFactor factor(part.precision, q);
-    for (Index a = 0; a < q; ++a) {
-      double column[kMostEffects] = {};
-      column[a] = 1;
-      small_forward(factor.l, q, column);
-      small_backward(factor.l, q, column);
-      add_multiple(variance + a * q, column, 1, q);
-    }
-    Mat regression = Eigen::Map<const Mat>(part.coupling, p, q);
-    solve_right_transposed(factor.l, q, p, regression.data());
-    solve_right(factor.l, q, p, regression.data());
-    add_multiple(apart.data(), regression.data(), sign, p * q);
-    sign = -1;
-  }
-  solve_right_transposed(SmallFactor(variance, q).l, q, p, apart.data());
+  double precision[kMostEffects * kMostEffects];
+  for (Index k = 0; k < q * q; ++k) precision[k] = one.precision[k] + two.precision[k];
+  const SmallFactor factor(precision, q, kLeastPivot);
+  Mat regression = Eigen::Map<const Mat>(one.coupling, p, q) + Eigen::Map<const Mat>(two.coupling, p, q);
+  solve_right_transposed(factor.l, q, p, regression.data());
+  solve_right(factor.l, q, p, regression.data());
+  const Mat x = apart(one, regression, p, q), y = apart(two, regression, p, q);
   for (Index j = 0; j < p; ++j)
-    for (Index a = 0; a < q; ++a)
-      add_multiple(out + j + j * p, apart.data() + j + a * p, apart(j, a), p - j);
+    for (Index i = j; i < p; ++i) {
+      double first = 0, second = 0;
+      for (Index a = 0; a < q; ++a) {
+        first += x(i, a) * x(j, a);
+        second += y(i, a) * y(j, a);
+      }
+      out[i + j * p] += first + second;
+    }
 }
 
 bool seen(const double* precision) { return precision[0] > 0; }

@@ -119,7 +119,7 @@ struct State {
   // as much as several passes.
   double& slopes() { return x[layout.slopes()]; }
   double slopes() const { return x[layout.slopes()]; }
-  // Of each large level as in GroupStates: E u (q, large), then A_gg (q q, large), then B_g' (p q, large).
+  // Filled in by LargeLevels on the way to the rows. Of each large level as in GroupStates: E u (q, large), then A_gg (q q, large), then B_g' (p q, large).
   Eigen::Map<Mat> large_effect() { return {x.data() + layout.large_start(), layout.q, layout.large}; }
   Eigen::Map<const Mat> large_effect() const {
     return {x.data() + layout.large_start(), layout.q, layout.large};

@@ -40,7 +40,7 @@ class LineSource {
 };
 
 // Where the rows are: in memory, in files, on other machines. The State goes
-// in, RowSums come out, and neither grows with rows or groups.
+// in, RowSums come out, and neither grows with rows or groups of usual sizes.
 class RowSource {
  public:
   virtual ~RowSource() = default;

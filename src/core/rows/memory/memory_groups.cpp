@@ -74,7 +74,8 @@ void MemorySource::add_piece(const BlockRange& range, const State& state, Worker
     factors.head(block.r) = omega;
     group_sums(rows, omega, prior.data(), q, block, precision.data(), regression.data());
     out.add_piece(curvature, number, precision.data(), regression.data());
-    eliminate_sums(rows, factor, q, block.r, block, precision.data(), regression.data());
+    eliminate_sums(rows, factor, q, block.r, block, precision.data(), regression.data(),
+                   kLeastPivot);
     worker.squares.add(block.columns.data(), p, block.r + q, factors.data(), sum.data(), p);
   };
   if (!one_precision()) add_squares(true, worker.terms.curvature, out.curvature());

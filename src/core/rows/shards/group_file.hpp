@@ -10,8 +10,9 @@ namespace bsvm {
 
 // What is known of the effects of very many levels, in a file: a head of 64-bit words in this
 // machine's byte order (magic number with the version, effects of a level, columns, levels, how many
-// levels of the fit are before them, a checksum of all numbers and one of the head), then for each level a record of its own: mean (q), precision
-// (q q), regression (p q) and a checksum. So a few levels are read without the others.
+// levels of the fit are before them, a checksum of all numbers and one of the head), then for each level
+// a record of its own: mean (q), precision (q q), regression (p q) and a checksum. So a few levels are
+// read without the others.
 class GroupFileWriter {
  public:
   // `first`: the number of the first level among all of the fit, from 0.

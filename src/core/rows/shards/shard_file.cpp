@@ -14,7 +14,8 @@ constexpr std::uint64_t kShardMagic = 0x3364687376736262;  // "bbsvshd3"
 constexpr std::uint64_t kMostSize = std::uint64_t{1} << 40;
 
 enum Word {
-  magic, first_row, first_level, rows, columns, multipliers, leaving, beside, levels, parts, group_sum, number_sum, head_sum,
+  magic, first_row, first_level, rows, columns, multipliers, leaving, beside, levels, parts,
+  group_sum, number_sum, head_sum,
   words
 };
 
@@ -68,25 +69,28 @@ bool read_into(std::ifstream& file, std::vector<T>& out) {
 
 }  // namespace
 
-void ShardRows::append(const ShardRows& next) {
-  const ShardShape before = shape;
-  const auto mine = sections(before, views), others = sections(next.shape, next.views);
-  std::vector<double> all;
-  all.reserve(numbers_.size() + next.numbers_.size());
-  for (std::size_t k = 0; k < mine.size(); ++k) {
-    const Index columns = before.n > 0 ? mine[k].second / before.n : 0;
-    for (Index j = 0; j < columns; ++j) {
-      all.insert(all.end(), mine[k].first + j * before.n, mine[k].first + (j + 1) * before.n);
-      all.insert(all.end(), others[k].first + j * next.shape.n,
-                 others[k].first + (j + 1) * next.shape.n);
-    }
+ShardRows ShardRows::joined(const std::vector<ShardRows>& parts) {
+  ShardRows out;
+  out.shape = parts.front().shape;
+  out.shape.n = 0;
+  std::vector<std::vector<std::pair<const double*, Index>>> of_parts;
+  for (const ShardRows& part : parts) {
+    const int before = static_cast<int>(part.shape.first_level - out.shape.first_level);
+    for (const int code : part.group_) out.group_.push_back(code + before);
+    out.shape.n += part.shape.n;
+    out.shape.groups = before + part.shape.groups;
+    of_parts.push_back(sections(part.shape, part.views));
   }
-  const int shift = static_cast<int>(next.shape.first_level - before.first_level);
-  for (const int code : next.group_) group_.push_back(code + shift);
-  shape.n += next.shape.n;
-  shape.groups = shift + next.shape.groups;
-  numbers_ = std::move(all);
-  views = views_of(shape, numbers_, group_);
+  out.numbers_.reserve(static_cast<std::size_t>(out.shape.numbers()));
+  for (std::size_t k = 0; k < of_parts[0].size(); ++k)
+    for (Index j = 0; j < of_parts[0][k].second / parts[0].shape.n; ++j)
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        const Index n = parts[i].shape.n;
+        const double* column = of_parts[i][k].first + j * n;
+        out.numbers_.insert(out.numbers_.end(), column, column + n);
+      }
+  out.views = views_of(out.shape, out.numbers_, out.group_);
+  return out;
 }
 
 void ShardFile::refuse(const std::string& why) const {

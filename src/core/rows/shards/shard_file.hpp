@@ -34,8 +34,8 @@ struct ShardRows {
   ShardShape shape;
   ShardViews views;
 
-  // The rows of the next file, too, which are of the last level here and others.
-  void append(const ShardRows& next);
+  // Of files in their order, each of which begins with the last level of the one before.
+  static ShardRows joined(const std::vector<ShardRows>& parts);
 
  private:
   friend class ShardFile;

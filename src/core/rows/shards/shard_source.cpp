@@ -22,7 +22,8 @@ class Ahead {
     if (coming_.valid()) coming_.wait();
   }
 
-  const ShardRows& take(std::size_t k) {
+  // To be looked at until the next is taken, or moved from.
+  ShardRows& take(std::size_t k) {
     if (coming_.valid()) coming_.get();
     else read(k);
     if (k + 1 < paths_.size()) start(k + 1);
@@ -69,30 +70,29 @@ void ShardProblem::look_at(const ShardRows& rows) {
 void each_shard(ShardProblem& view, const std::vector<std::string>& paths,
                 const std::function<void(const Problem& part)>& work) {
   Ahead ahead(paths);
-  const bool may_go_on = !view.problem.large.empty();
-  ShardRows waiting;  // until it is known that its last level does not go on
+  const auto work_on = [&](const ShardRows& rows) {
+    view.look_at(rows);
+    work(view.problem);
+  };
+  std::vector<ShardRows> waiting;  // until it is known that the last level does not go on
+  const auto work_off = [&] {
+    if (waiting.size() == 1) work_on(waiting[0]);
+    if (waiting.size() > 1) work_on(ShardRows::joined(waiting));
+    waiting.clear();
+  };
   for (std::size_t k = 0; k < paths.size(); ++k) {
-    const ShardRows& rows = ahead.take(k);
-    if (!may_go_on) {
-      view.look_at(rows);
-      work(view.problem);
+    ShardRows& rows = ahead.take(k);
+    if (view.problem.large.empty()) {
+      work_on(rows);
       continue;
     }
-    const ShardShape& before = waiting.shape;
-    if (k > 0 && rows.shape.first_level < before.first_level + before.groups) {
-      waiting.append(rows);
-      continue;
+    if (!waiting.empty()) {
+      const ShardShape& before = waiting.back().shape;
+      if (rows.shape.first_level >= before.first_level + before.groups) work_off();
     }
-    if (k > 0) {
-      view.look_at(waiting);
-      work(view.problem);
-    }
-    waiting = ShardRows();
-    ShardFile(paths[k]).read(waiting);
+    waiting.push_back(std::move(rows));
   }
-  if (!may_go_on || paths.empty()) return;
-  view.look_at(waiting);
-  work(view.problem);
+  work_off();
 }
 
 ShardSource::ShardSource(ShardProblem& view, std::vector<std::string> paths, std::string beside,

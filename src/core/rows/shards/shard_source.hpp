@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/kept_heap.hpp"
 #include "block/dense.hpp"
 #include "model/problem.hpp"
 #include "rows/memory/memory_source.hpp"
@@ -36,8 +37,8 @@ void each_shard(ShardProblem& view, const std::vector<std::string>& paths,
 
 // Rows in files, of which one is worked through in memory while the next is read. Each shard is a
 // leaf of the tree by which a MemorySource adds its lanes, so that the bits are those of all rows in
-// memory. Shards must be whole lanes (shard_starts), a power of two of them but for the last. Of levels
-// that are in several shards LargeLevels knows what is said here with their first one.
+// memory. Shards must be whole lanes (shard_starts), a power of two of them but for the last. What is
+// said here of a level that is in several shards means nothing: LargeLevels has it.
 class ShardSource : public DrawSource {
  public:
   // `beside`: how the names of files of the levels' states begin, if these do not stay in memory. The
@@ -76,6 +77,7 @@ class ShardSource : public DrawSource {
            (opened_ == Use::drawn && view_.problem.latent->any());
   }
 
+  KeptHeap heap_;
   ShardProblem& view_;
   std::vector<std::string> paths_;
   Index first_level_ = 0, levels_ = 0;  // those that are here, some of them perhaps in part
