@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "data/group_states.hpp"
+#include "model/problem.hpp"
 #include "row_source.hpp"
 
 namespace bsvm {
