@@ -108,7 +108,7 @@ fitted_link <- function(fit, frame) {
     coefficients <- population_mean(fit$posterior, fit$design)
     function(rows) {
       own <- at_levels(fit, rows)
-      link_of(own$rows, coefficients, effect_means(own$fit$posterior, own$rows$groups))
+      link_of(own$rows, coefficients, effect_means(own$fit$posterior, own$fit$groups))
     }
   } else {
     function(rows) made_link(fit, rows)

@@ -24,7 +24,7 @@ write_shards <- function(spill, frame, choose, n, verbose) {
   done <- FALSE
   on.exit(if (!done) unlink(folder, recursive = TRUE))
   make <- row_maker(frame, choose)
-  dealt <- shard_plan(spill, frame, make)
+  dealt <- shard_plan(spill, frame, choose)
   check_shard_space(n, frame, folder)
   seen <- new_seen(frame, n, folder)
   deal <- if (is.null(dealt$counts)) deal_in_order(dealt, folder) else deal_by_level(dealt, folder)
@@ -129,24 +129,29 @@ refuse_not_finite <- function(names) {
 
 # ---- which rows go where ------------------------------------------------------------------------
 
-# list(size, counts, large, starts): core_shard_size(); rows of each level, large_levels(), and the first
-# row of each shard in the order of levels, or NULL.
-shard_plan <- function(spill, frame, make) {
+# list(size, counts, large, starts): core_shard_size(), and with a grouping factor rows of each level,
+# large_levels(), and the first row of each shard in the order of levels.
+shard_plan <- function(spill, frame, choose) {
   p <- length(frame$columns)
-  q <- length(frame$groups[1L]$labels)
-  plan <- list(size = core_shard_size(p, p + 3 + q + length(beside_columns(frame))))
-  if (length(frame$groups) == 0L) return(plan)
+  numbers <- p + 3 + length(beside_columns(frame))
+  if (length(frame$groups) == 0L) return(list(size = core_shard_size(p, numbers)))
+  q <- length(frame$groups[[1L]]$labels)
   levels <- length(frame$groups[[1L]]$levels)
   counts <- numeric(levels)
+  terms <- stats::delete.response(frame$terms)
   for (k in seq_len(spill$pieces)) {
-    rows <- make(read_piece(spill, k))
-    own <- unique(rows$group) # few of the levels, if these are very many
-    if (length(own) > 0L) counts[own] <- counts[own] + tabulate(match(rows$group, own), length(own))
+    rows <- choose(read_piece(spill, k))$rows
+    codes <- if (nrow(rows) > 0L) group_rows(frame$groups, terms, rows, "missing")[[1L]]$codes
+    codes <- codes[known(codes)] # others are refused when rows are made
+    own <- unique(codes) # few of the levels, if these are very many
+    if (length(own) > 0L) counts[own] <- counts[own] + tabulate(match(codes, own), length(own))
   }
-  plan$counts <- counts
-  plan$large <- large_levels(counts, p, length(frame$groups[[1L]]$labels))
-  plan$starts <- core_shard_starts(counts, as.double(plan$large$level), p, plan$size)
-  plan
+  # What is known of a level takes memory, too (core/data/group_states.hpp).
+  of_levels <- 4 * q * (p + q + 1) * levels / sum(counts)
+  size <- core_shard_size(p, ceiling(numbers + q + of_levels))
+  large <- large_levels(counts, p, q)
+  list(size = size, counts = counts, large = large,
+       starts = core_shard_starts(counts, as.double(large$level), p, size))
 }
 
 # ... in the order of the source.
