@@ -79,7 +79,7 @@ test_that("several factors go to the core as a sparse matrix, level by level", {
 })
 
 test_that("one factor goes as codes, whatever its bars", {
-  core <- bsvm:::core_groups(bsvm_frame(y ~ (t | g), g)$groups)
+  core <- bsvm:::core_groups(bsvm_frame(y ~ (t | g), g)$groups, 2L)
   expect_null(core$sparse)
   expect_identical(core$group, as.integer(g$g))
   expect_equal(core$z, cbind(1, g$t))

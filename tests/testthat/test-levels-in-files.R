@@ -148,7 +148,7 @@ test_that("a saved fit reads its files in another R process, and says if they ar
   skip_on_cran()
   local_many_levels()
   folder <- folder_for_rows()
-  on.exit(unlink(folder, recursive = TRUE))
+  on.exit(unlink(folder, recursive = TRUE), add = TRUE)
   d <- rows_with_ids(ids_of_kinds()$whole)
   fit <- function(control = bsvm_control(effects_folder = folder)) {
     suppressWarnings(bsvm(y ~ x + (1 | g), chunks_of(d), likelihood = "hinge", engine = engine_vb(),
@@ -213,7 +213,7 @@ test_that("what needs all effects says so if they are too many", {
   d <- rows_with_ids(ids_of_kinds()$integer)
   fit <- quiet_bsvm(y ~ x + (1 | g), chunks_of(d), engine = engine_vb())
   old <- options(bsvm.max_memory = 30000)
-  on.exit(options(old))
+  on.exit(options(old), add = TRUE)
   expect_refusal(posterior_linpred(fit, newdata = d[1, ]), "size", "ndraws")
   expect_refusal(posterior_linpred(fit, newdata = d[1, ], ndraws = 1), "size", "predict()")
   expect_length(predict(fit, d[1:2, ]), 2)
@@ -223,7 +223,7 @@ test_that("an interrupted or failed fit leaves no file of effects, and prepared 
   local_many_levels()
   folder <- tempfile("effects-")
   dir.create(folder)
-  on.exit(unlink(folder, recursive = TRUE))
+  on.exit(unlink(folder, recursive = TRUE), add = TRUE)
   d <- rows_with_ids(ids_of_kinds()$integer)
   control <- bsvm_control(effects_folder = folder)
   rows <- distribute(chunks_of(d))
