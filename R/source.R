@@ -83,9 +83,9 @@ new_source <- function(label, names, open, anywhere = FALSE) {
 #' These files have `8 q (q + p + 1) + 8` bytes per level, for `q` effects per level and `p` columns
 #' of the design matrix. [engine_vb()] writes one such file and [engine_gaussian()] about ten.
 #' [predict()] reads the levels of the new rows, and [ranef()] and [coef()] read all of them. The
-#' fit can be saved with [saveRDS()] if the files stay at their place; a file that is missing or
-#' damaged is an error of class `disk`. Draws, such as those of [as_draws()], need the effects of
-#' all levels in memory.
+#' fit can be saved with [saveRDS()] if the files stay at their place. A file that is missing or
+#' damaged is an error of class `bsvm_error_disk`. Draws, such as those of [as_draws.bsvm()], need the
+#' effects of all levels in memory.
 #'
 #' Refused are `subset`, several responses, and terms that depend on other rows, such as `scale(x)`,
 #' `cumsum(x)` or `poly(x, 2)`. The engines are [engine_gaussian()] with `integrate = FALSE`, which is
