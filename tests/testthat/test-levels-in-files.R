@@ -79,8 +79,10 @@ test_that("the prototype has the first levels alone, and a row for each where ot
   d <- rows_with_ids(ids_of_kinds()$integer)
   rows_of <- function(formula) {
     parts <- parse_formula(formula, d)
-    nrow(spill_variables(bsvm_source(chunks_of(d)), c(parts, list(lone = lone_grouping(parts, list()))),
-                         list(), "y", FALSE)$prototype)
+    parts$lone <- lone_grouping(parts, list())
+    spill <- spill_variables(bsvm_source(chunks_of(d)), parts, list(), "y", FALSE)
+    on.exit(drop_spill(spill))
+    nrow(spill$prototype)
   }
   expect_lt(rows_of(y ~ x + (1 | g)), 20)
   expect_lt(rows_of(y ~ x + (1 | g) + (0 + x | g)), 20)
