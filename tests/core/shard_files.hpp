@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <random>
 
+#include "block/elsewhere.hpp"
 #include "rows/shards/shard_source.hpp"
 #include "simulate.hpp"
 
@@ -33,6 +34,17 @@ inline Data large_data(Index q, Index groups, Index p = 4) {
 inline Mat taken(const Mat& from, const std::vector<int>& rows) {
   Mat out(static_cast<Index>(rows.size()), from.cols());
   for (size_t i = 0; i < rows.size(); ++i) out.row(static_cast<Index>(i)) = from.row(rows[i]);
+  return out;
+}
+
+// The problem without its rows.
+inline Problem elsewhere_of(const Problem& whole, const Data& data,
+                            Problem (*make)(const Data&) = usual_problem) {
+  Problem out = make(data);
+  out.blocks[0].reset(new ElsewhereBlock(Vec(whole.blocks[0]->unit())));
+  if (out.multipliers) out.multipliers.reset(new ElsewhereBlock(Vec(whole.multipliers->unit())));
+  static_cast<Rows&>(out) = Rows();
+  check(out);
   return out;
 }
 

@@ -3,7 +3,6 @@
 #include <fstream>
 
 #include "base/error.hpp"
-#include "block/elsewhere.hpp"
 #include "fitting.hpp"
 #include "rows/make_source.hpp"
 #include "rows/shards/group_file.hpp"
@@ -25,15 +24,6 @@ GroupPosterior made_up(Index q, Index p, Index levels, int seed) {
 Options six_passes() {
   Options out;
   out.max_passes = 6;
-  return out;
-}
-
-Problem without_rows(const Problem& whole, const Data& data) {
-  Problem out = usual_problem(data);
-  out.blocks[0].reset(new ElsewhereBlock(Vec(whole.blocks[0]->unit())));
-  out.multipliers.reset(new ElsewhereBlock(Vec(whole.multipliers->unit())));
-  static_cast<Rows&>(out) = Rows();
-  check(out);
   return out;
 }
 
@@ -120,7 +110,7 @@ TEST_CASE("shards write the effects of rows in memory to a file") {
     Shards shards(data, 1);
     ShardSource source(shards.view, shards.paths, shards.beside(), Use::augmented, 1);
     source.groups_to(shards.folder().file("effects-"));
-    fit(without_rows(whole, data), source, six_passes(), host);
+    fit(elsewhere_of(whole, data), source, six_passes(), host);
     const GroupPosterior there = source.groups();
     REQUIRE(there.file);
     CHECK(there.mean.size() == 0);

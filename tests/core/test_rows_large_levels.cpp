@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include "block/elsewhere.hpp"
 #include "chain/chains.hpp"
 #include "fitting.hpp"
 #include "linalg/dense.hpp"
@@ -40,14 +39,6 @@ Problem in_pieces(const Data& data) { return in_pieces(data, usual_problem(data)
 // Effects of nearly free variances.
 Problem with_weak_prior(const Data& data) {
   return to_problem(data, usual_priors(data.shape.p), {normal_prior(1e10, {0}), normal_prior(1e10, {1})});
-}
-
-Problem elsewhere_of(const Problem& whole, const Data& data) {
-  Problem out = in_pieces(data);
-  out.blocks[0].reset(new ElsewhereBlock(Vec(whole.blocks[0]->unit())));
-  out.multipliers.reset(new ElsewhereBlock(Vec(whole.multipliers->unit())));
-  static_cast<Rows&>(out) = Rows();
-  return out;
 }
 
 double apart(const Mat& a, const Mat& b) { return (a - b).norm() / a.norm(); }
@@ -169,7 +160,7 @@ TEST_CASE("large levels have the same bits in memory and in shards, whatever thr
         for (Index most : {Index{0}, Index{1} << 25}) {
           Shards shards(data, lanes, in_pieces);
           REQUIRE(shards.paths.size() > 2);
-          const Problem there = elsewhere_of(whole, data);
+          const Problem there = elsewhere_of(whole, data, in_pieces);
           const auto source = with_large_levels(
               there, std::make_unique<ShardSource>(shards.view, shards.paths, shards.beside(),
                                                    Use::augmented, threads, most),
@@ -193,7 +184,7 @@ TEST_CASE("a file of group effects has each large level once, as the whole is") 
   const auto memory = make_source(whole, Use::augmented, 1);
   fit(whole, *memory, options, host);
   Shards shards(data, 1, in_pieces);
-  const Problem there = elsewhere_of(whole, data);
+  const Problem there = elsewhere_of(whole, data, in_pieces);
   auto rows = std::make_unique<ShardSource>(shards.view, shards.paths, shards.beside(),
                                             Use::augmented, 1);
   rows->groups_to(shards.folder().file("effects-"));
@@ -225,7 +216,7 @@ TEST_CASE("chains with large levels are those over shards, and up to rounding th
     CHECK(apart(usual.chains[0].coefficients, here.chains[0].coefficients) < 1e-8);
     CHECK(apart(usual.chains[0].effects, here.chains[0].effects) < 1e-8);
     Shards shards(data, 2, in_pieces);
-    const Problem there = elsewhere_of(whole, data);
+    const Problem there = elsewhere_of(whole, data, in_pieces);
     const MakeDraws maker = [&](Use use, int threads) {
       return with_large_levels(there,
                                std::make_unique<ShardSource>(shards.view, shards.paths,

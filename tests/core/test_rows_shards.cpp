@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "base/error.hpp"
-#include "block/elsewhere.hpp"
 #include "chain/chains.hpp"
 #include "fitting.hpp"
 #include "rows/make_source.hpp"
@@ -20,15 +19,6 @@ namespace {
 Options few_passes() {
   Options out;
   out.max_passes = 6;
-  return out;
-}
-
-Problem elsewhere_of(const Problem& whole, const Data& data) {
-  Problem out = usual_problem(data);
-  out.blocks[0].reset(new ElsewhereBlock(Vec(whole.blocks[0]->unit())));
-  if (out.multipliers) out.multipliers.reset(new ElsewhereBlock(Vec(whole.multipliers->unit())));
-  static_cast<Rows&>(out) = Rows();
-  check(out);
   return out;
 }
 
