@@ -42,7 +42,20 @@ run_file <- function(file) {
   frame <- as.data.frame(results)
   if (extended) keep_long(frame)
   list(passed = sum(frame$passed), failed = sum(frame$failed) + sum(frame$error),
-       skipped = sum(frame$skipped), seconds = sum(frame$real), lost = lost_tests(results))
+       skipped = sum(frame$skipped), seconds = sum(frame$real), lost = lost_tests(results),
+       failures = failures(results))
+}
+
+# In a line each, for the end of a long output.
+failures <- function(results) {
+  unlist(lapply(results, function(test) {
+    bad <- Filter(function(result) {
+      inherits(result, c("expectation_failure", "expectation_error"))
+    }, test$results)
+    vapply(bad, function(result) {
+      substr(paste0(test$test, ": ", gsub("\\s+", " ", conditionMessage(result))), 1L, 400L)
+    }, "")
+  }))
 }
 
 # Tests of more than five seconds, for tools/extended.R.
@@ -70,6 +83,9 @@ number <- function(what) sum(vapply(done, function(file) as.numeric(file[[what]]
 lost <- unlist(lapply(done, `[[`, "lost"))
 if (length(lost) > 0L) {
   cat("\nSkipped, but not for their length:", paste0(names(lost), ": ", lost), sep = "\n")
+}
+for (file in names(done)) {
+  for (failure in done[[file]]$failures) cat("\nFAILED test-", file, ".R: ", failure, sep = "")
 }
 seconds <- round(sort(vapply(done, function(file) as.numeric(file$seconds), 0), decreasing = TRUE))
 cat("\nSeconds:", toString(utils::head(paste(names(seconds), seconds), 12L)))
