@@ -265,3 +265,7 @@ core_sparse_cost <- function(sparse, n, dense) {
     .Call(`_bsvm_core_sparse_cost`, sparse, n, dense)
 }
 
+core_root_columns <- function(sparse, n, dense) {
+    .Call(`_bsvm_core_root_columns`, sparse, n, dense)
+}
+

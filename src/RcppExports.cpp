@@ -801,6 +801,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_root_columns
+Rcpp::IntegerVector core_root_columns(Rcpp::List sparse, int n, int dense);
+RcppExport SEXP _bsvm_core_root_columns(SEXP sparseSEXP, SEXP nSEXP, SEXP denseSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type sparse(sparseSEXP);
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< int >::type dense(denseSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_root_columns(sparse, n, dense));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_approximate", (DL_FUNC) &_bsvm_core_approximate, 4},
@@ -869,6 +881,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_read_groups", (DL_FUNC) &_bsvm_core_read_groups, 2},
     {"_bsvm_core_join_groups", (DL_FUNC) &_bsvm_core_join_groups, 2},
     {"_bsvm_core_sparse_cost", (DL_FUNC) &_bsvm_core_sparse_cost, 3},
+    {"_bsvm_core_root_columns", (DL_FUNC) &_bsvm_core_root_columns, 3},
     {NULL, NULL, 0}
 };
 

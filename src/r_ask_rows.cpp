@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "core/rows/large_levels.hpp"
+#include "core/rows/shared_levels.hpp"
 #include "core/rows/shards/group_file.hpp"
 #include "r_convert.h"
 
@@ -57,9 +58,26 @@ class AskedRows : public bsvm::DrawSource {
       return out;
     }
     const List found(answered);
+    if (has(found, "parts")) {
+      for (const List part : List(found["parts"])) out.join(to_posterior(part));
+      return out;
+    }
     out.mean = matrix(found["mean"]);
     out.precision = matrix(found["precision"]);
     out.regression = matrix(found["regression"]);
+    return out;
+  }
+
+  // As r_held_rows.cpp has it, of several grouping factors.
+  static bsvm::GroupPosterior to_posterior(const List& part) {
+    bsvm::GroupPosterior out;
+    out.effect = to_vec(part["effect"]);
+    out.effect_sd = to_vec(part["sd"]);
+    out.factor.order = as<std::vector<int>>(part["order"]);
+    out.factor.leading = static_cast<bsvm::Index>(out.factor.order.size());
+    out.factor.start = as<std::vector<int>>(part["start"]);
+    out.factor.row = as<std::vector<int>>(part["row"]);
+    out.factor.value = as<std::vector<double>>(part["value"]);
     return out;
   }
 
@@ -110,7 +128,8 @@ bsvm::MakeDraws source_for(const bsvm::Problem& problem, SEXP rows) {
   if (Rf_isNull(rows)) return bsvm::source_maker(problem);
   const RowsMaker& maker = *Rcpp::XPtr<RowsMaker>(rows);
   return [&problem, &maker](bsvm::Use use, int threads) {
-    return bsvm::with_large_levels(problem, maker(problem, use, threads), use);
+    return bsvm::with_shared_levels(
+        problem, bsvm::with_large_levels(problem, maker(problem, use, threads), use), use);
   };
 }
 

@@ -71,7 +71,7 @@ std::vector<bsvm::LargeLevel> to_large_levels(const List& large) {
   return out;
 }
 
-void take_sparse(const List& sparse, bsvm::Problem& out) {
+void take_terms(const List& sparse, bsvm::Problem& out) {
   const std::vector<int> levels = as<std::vector<int>>(sparse["levels"]),
                          effects = as<std::vector<int>>(sparse["effects"]);
   require(levels.size() == effects.size(), "sparse", "one number of effects a term");
@@ -80,6 +80,11 @@ void take_sparse(const List& sparse, bsvm::Problem& out) {
     out.sparse.terms.push_back({levels[t], effects[t]});
     out.sparse.columns += bsvm::Index{levels[t]} * effects[t];
   }
+  require(out.sparse.columns <= INT_MAX, "sparse", "of fewer columns than integers can count");
+}
+
+void take_sparse(const List& sparse, bsvm::Problem& out) {
+  take_terms(sparse, out);
   out.sparse.start = integers(sparse, "p", out.sparse.columns + 1);
   const R_xlen_t size = out.sparse.start[out.sparse.columns];
   require(size >= 0, "sparse", "compressed by column");
@@ -177,13 +182,20 @@ bsvm::PriorSlot to_slot(const List& block) {
   return slot;
 }
 
-// list(n, units, n_groups, group_units): what is known of rows that are elsewhere.
+// list(n, units, n_groups, group_units, several): what is known of rows that are elsewhere. Several
+// grouping factors: list(levels, effects, shared), columns of shared levels from 1.
 void take_elsewhere(const List& problem, bsvm::Problem& out) {
   out.n = to_count(problem, "n");
   out.groups = to_count(problem, "n_groups");
   out.blocks.emplace_back(new bsvm::ElsewhereBlock(to_vec(problem["units"])));
   if (out.groups > 0)
     out.multipliers.reset(new bsvm::ElsewhereBlock(to_vec(problem["group_units"])));
+  if (has(problem, "several")) {
+    const List several = problem["several"];
+    take_terms(several, out);
+    for (const double column : as<std::vector<double>>(several["shared"]))
+      out.shared.push_back(static_cast<int>(column) - 1);
+  }
   if (has(problem, "latent")) take_latent(problem["latent"], out);
 }
 

@@ -72,8 +72,10 @@ class HeldRows {
   // Is called first, with what stays where it is.
   void start(const bsvm::Problem& problem) {
     problem_ = &problem;
-    side_ = std::make_unique<bsvm::Coefficients>(problem);
-    drawn_side_ = std::make_unique<bsvm::Coefficients>(problem, 0, false);
+    several_ = problem.sparse.columns > 0;
+    const bsvm::Index extra = static_cast<bsvm::Index>(problem.shared.size());
+    side_ = std::make_unique<bsvm::Coefficients>(problem, extra);
+    drawn_side_ = std::make_unique<bsvm::Coefficients>(problem, extra, false);
   }
   // ... and last, while it is there.
   void finish() {
@@ -137,8 +139,11 @@ class HeldRows {
     return NumericVector(out.data(), out.data() + out.size());
   }
 
-  // Of the levels that are here.
+  // Of the levels that are here; of several factors those of all levels, zeros for others'.
   List effects(const bsvm::DrawSource& source) const {
+    if (several_)
+      return List::create(_["effects"] = to_numeric(source.effects()),
+                          _["expected"] = to_numeric(source.expected_effects(bsvm::Vec())));
     const bsvm::Mat own[] = {to_columns(source.effects()),
                              to_columns(source.expected_effects(bsvm::Vec()))};
     return List::create(_["first"] = first_of(source), _["effects"] = matrix(own[0]),
@@ -162,6 +167,13 @@ class HeldRows {
       of.file->kept = true;
       return Rcpp::wrap(of.file->path);
     }
+    if (several_) {
+      const bsvm::SparseFactor& factor = of.factor;
+      return List::create(_["effect"] = to_numeric(of.effect), _["sd"] = to_numeric(of.effect_sd),
+                          _["order"] = Rcpp::wrap(factor.order),
+                          _["start"] = Rcpp::wrap(factor.start), _["row"] = Rcpp::wrap(factor.row),
+                          _["value"] = Rcpp::wrap(factor.value));
+    }
     return List::create(_["first"] = first_of(source), _["mean"] = matrix(of.mean),
                         _["precision"] = matrix(of.precision),
                         _["regression"] = matrix(of.regression));
@@ -177,6 +189,7 @@ class HeldRows {
   }
 
   const bsvm::Problem* problem_ = nullptr;
+  bool several_ = false;  // grouping factors
   std::unique_ptr<bsvm::Coefficients> side_, drawn_side_;
   std::vector<std::unique_ptr<bsvm::DrawSource>> sources_;
 };

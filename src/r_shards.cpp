@@ -46,6 +46,7 @@ std::shared_ptr<bsvm::ShardProblem> to_shard_problem(const List& problem, const 
   rows.blocks.clear();
   if (intercept) rows.blocks.emplace_back(new bsvm::OnesBlock(to_vec(known["units"])[0]));
   rows.blocks.push_back(std::move(design));
+  out->terms = rows.sparse.terms;
   if (!rows.multipliers) return out;
   if (q == 0) {
     rows.multipliers.reset(new bsvm::OnesBlock);
@@ -65,7 +66,8 @@ Rcpp::NumericVector core_shard_units(Rcpp::NumericMatrix bounds, Rcpp::NumericVe
 }
 
 // rows: list(x, y, weight, offset, z, left_over, beside, group, n_groups), as in a problem, and how many
-// rows and levels are before these: first_row, first_level.
+// rows and levels are before these: first_row, first_level. Several grouping factors: `sparse`, as in a
+// problem, with `number`, which columns of all levels these are, from 1.
 // [[Rcpp::export(rng = false)]]
 void core_write_shard(std::string path, Rcpp::List rows) {
   with_core_errors([&] {
@@ -89,7 +91,20 @@ void core_write_shard(std::string path, Rcpp::List rows) {
     views.z = doubles(rows, "z", shape.n * shape.q);
     views.beside = doubles(rows, "beside", shape.n * shape.beside);
     views.left_over = doubles(rows, "left_over", shape.n * shape.leaving);
-    Rcpp::IntegerVector group;
+    Rcpp::IntegerVector group, number;
+    if (has(rows, "sparse")) {
+      const List sparse = rows["sparse"];
+      const Rcpp::IntegerVector start = sparse["p"], row = sparse["i"];
+      number = Rcpp::IntegerVector(sparse["number"]) - 1;
+      shape.sparse = number.size();
+      shape.entries = row.size();
+      if (start.size() != shape.sparse + 1)
+        throw bsvm::InvalidInput("shards", "Sparse columns need a number each.");
+      views.start = start.begin();
+      views.row = row.begin();
+      views.number = number.begin();
+      views.value = doubles(sparse, "x", shape.entries);
+    }
     if (shape.groups > 0) group = rows["group"];
     if (!views.y || (shape.groups > 0 && group.size() != shape.n))
       throw bsvm::InvalidInput("shards", "A shard needs a response and a level for each row.");

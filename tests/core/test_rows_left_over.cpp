@@ -270,3 +270,30 @@ TEST_CASE("left over: an inferred variance goes to where the bound that has it i
     CHECK(objective(theta - 0.3) < here);
   }
 }
+
+TEST_CASE("left over: an inferred variance is the same with a factor's effects as sparse columns") {
+  const Data data = data_of(50, 3, 1, 6);
+  const Vec left = left_over_of(50);
+  const PriorSpec prior{"half_t", Params("half_t", {{"df", 3}, {"scale", 1.5}}), range(0, 3), 0};
+  const auto with_left = [&](Problem out) {
+    out.likelihood = Registry<Likelihood>::make("hinge_normalized", Params());
+    out.left_over = left.data();
+    out.leaving = {0};
+    check(out);
+    return out;
+  };
+  const std::vector<PriorSpec> effects{normal_prior(0.8, {0})};
+  Problem grouped = to_problem(data, {prior}, effects);
+  for (PriorSlot& slot : grouped.group_priors) slot.levels = 6;
+  SparseData sparse(Shape{50, 3});
+  sparse.data = data;
+  sparse.data.shape.q = sparse.data.shape.groups = 0;
+  std::vector<int> codes(data.group);
+  for (int& code : codes) --code;
+  sparse.add_factor(codes, 6, data.z.cols() > 0 ? data.z : Mat::Ones(50, 1));
+  Problem columns = to_problem(sparse.data, {prior}, effects);
+  columns.sparse = sparse.view();
+  for (PriorSlot& slot : columns.group_priors) slot.levels = 6;
+  const double expected = climb(with_left(std::move(grouped))).node.theta[0];
+  CHECK(climb(with_left(std::move(columns))).node.theta[0] == doctest::Approx(expected).epsilon(1e-7));
+}

@@ -67,7 +67,8 @@ class ElsewhereChain : public GibbsChain {
  public:
   ElsewhereChain(const Problem& problem, std::unique_ptr<DrawSource> source,
                  const GibbsOptions& options)
-      : GibbsChain(problem, 0, options), sums_(std::move(source), problem, state_.layout),
+      : GibbsChain(problem, source->extra(), options),
+        sums_(std::move(source), problem, state_.layout),
         effects_(Vec::Zero(problem.group_coefficients())) {
     disperse();
   }

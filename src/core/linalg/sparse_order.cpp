@@ -358,4 +358,14 @@ std::vector<int> elimination_order(const Graph& graph, const std::vector<int>& w
   return out;
 }
 
+std::vector<int> order_before(const Graph& graph, const std::vector<int>& weight,
+                              const std::vector<char>& stays) {
+  const Part first = part_of(graph, weight, stays, false);
+  std::vector<int> out;
+  for (int i : elimination_order(first.graph, first.weight)) out.push_back(first.nodes[i]);
+  for (Index i = 0; i < graph.nodes(); ++i)
+    if (stays[i]) out.push_back(static_cast<int>(i));
+  return out;
+}
+
 }  // namespace bsvm

@@ -23,4 +23,8 @@ std::vector<int> elimination_order(const Graph& graph, const std::vector<int>& w
 std::vector<int> elimination_order(const Graph& graph, const std::vector<int>& weight,
                                    const std::vector<char>& late);
 
+// The nodes that do not stay, in such an order, and then those that do in their own.
+std::vector<int> order_before(const Graph& graph, const std::vector<int>& weight,
+                              const std::vector<char>& stays);
+
 }  // namespace bsvm

@@ -4,6 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include "base/error.hpp"
+
 namespace bsvm {
 
 namespace {
@@ -19,8 +21,8 @@ struct NodePattern {
 };
 
 // A node's neighbours that come later, and those it inherits from the nodes whose first
-// later neighbour it is.
-NodePattern eliminate(const Graph& graph, std::vector<int> order) {
+// later neighbour it is; of the first `most` nodes.
+NodePattern eliminate(const Graph& graph, std::vector<int> order, Index most) {
   const Index nodes = graph.nodes();
   NodePattern out;
   out.order = std::move(order);
@@ -29,7 +31,7 @@ NodePattern eliminate(const Graph& graph, std::vector<int> order) {
   out.below.resize(nodes);
   std::vector<int> mark(nodes, -1), first_child(nodes, -1), sibling(nodes, -1);
   Index entries = 0;
-  for (out.full = 0; out.full < nodes; ++out.full) {
+  for (out.full = 0; out.full < most; ++out.full) {
     const int k = static_cast<int>(out.full), node = out.order[k];
     std::vector<int>& own = out.below[k];
     const auto add = [&](int later) {
@@ -164,21 +166,26 @@ SparsePattern expand(const NodePattern& pattern, const std::vector<int>& weight,
 
 }  // namespace
 
+Index SparsePattern::integers() const {
+  return static_cast<Index>(order.size() + position.size() + row.size() +
+                            2 * (start.size() + root_start.size()));
+}
+
 SparsePattern pattern_of(const Graph& graph, const std::vector<int>& weight, Index dense,
                          const Choice& choice) {
-  const NodePattern pattern = eliminate(graph, choice.order);
+  const NodePattern pattern = eliminate(graph, choice.order, graph.nodes());
   return expand(pattern, weight, dense, std::min(choice.lead, pattern.full), choice.full);
 }
 
 SparsePattern analyse(const Graph& graph, const std::vector<int>& weight, Index dense,
                       const std::vector<char>& late) {
   const Index columns = std::accumulate(weight.begin(), weight.end(), Index(0));
-  NodePattern pattern = eliminate(graph, elimination_order(graph, weight));
+  NodePattern pattern = eliminate(graph, elimination_order(graph, weight), graph.nodes());
   Root root = choose(pattern, weight, columns, dense);
   const bool worth_while = root_cost(static_cast<double>(columns)) < 1e7 ||
                            root_cost(root.size) > 0.1 * root.cost;
   if (!late.empty() && worth_while) {
-    NodePattern other = eliminate(graph, elimination_order(graph, weight, late));
+    NodePattern other = eliminate(graph, elimination_order(graph, weight, late), graph.nodes());
     const Root better = choose(other, weight, columns, dense);
     if (better.cost < root.cost) {
       root = better;
@@ -187,6 +194,23 @@ SparsePattern analyse(const Graph& graph, const std::vector<int>& weight, Index 
   }
   return expand(pattern, weight, dense, root.lead,
                 mostly_full(pattern, weight, root, dense));
+}
+
+SparsePattern pattern_before(const Graph& graph, const std::vector<int>& weight, Index dense,
+                             const std::vector<char>& stays) {
+  const Index lead = std::count(stays.begin(), stays.end(), 0), nodes = graph.nodes();
+  NodePattern pattern = eliminate(graph, order_before(graph, weight, stays), lead);
+  const double tied = static_cast<double>(lead - pattern.full) * static_cast<double>(nodes - pattern.full);
+  if (tied > static_cast<double>(kMostEntries))
+    throw InvalidInput("sparse", "Too many levels of crossed factors are in one file: their effects all "
+                                 "depend on each other. Leave out a crossed factor.");
+  for (Index k = pattern.full; k < lead; ++k) {
+    pattern.below[k].resize(nodes - k - 1);
+    std::iota(pattern.below[k].begin(), pattern.below[k].end(), static_cast<int>(k + 1));
+  }
+  Root root{lead, static_cast<double>(dense), 0};
+  for (Index k = lead; k < nodes; ++k) root.size += weight[pattern.order[k]];
+  return expand(pattern, weight, dense, lead, mostly_full(pattern, weight, root, dense));
 }
 
 }  // namespace bsvm

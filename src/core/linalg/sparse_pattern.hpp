@@ -20,6 +20,7 @@ struct SparsePattern {
 
   Index root() const { return columns + dense - leading; }
   Index tail() const { return columns + dense - tail_start; }
+  Index integers() const;  // how many it holds
 };
 
 // An order of the nodes, how many of them lead, and whether their columns are stored full in
@@ -40,5 +41,9 @@ SparsePattern pattern_of(const Graph& graph, const std::vector<int>& weight, Ind
 // most of both.
 SparsePattern analyse(const Graph& graph, const std::vector<int>& weight, Index dense,
                       const std::vector<char>& late);
+
+// The root is the nodes that stay, in their own order, whatever else were faster: others have them, too.
+SparsePattern pattern_before(const Graph& graph, const std::vector<int>& weight, Index dense,
+                             const std::vector<char>& stays);
 
 }  // namespace bsvm

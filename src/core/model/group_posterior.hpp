@@ -15,6 +15,8 @@ struct SparseFactor {
   Index leading = 0;          // positions eliminated before the root
   std::vector<int> start, row;  // (leading + 1); a column's diagonal first
   std::vector<double> value;
+
+  void append(const SparseFactor& other);  // GroupPosterior::join()
 };
 
 // A file that has what `mean`, `precision` and `regression` below would be. It goes with the last who
@@ -42,6 +44,11 @@ struct GroupPosterior {
 
   Vec effect, effect_sd;  // (ps) in the problem's order of columns
   SparseFactor factor;
+
+  // Adds what is known where other rows are, of effects that are zero here. The factors of both are
+  // leading columns alone; their rows in the root, which is the same, are -1, -2, ... until close_factor().
+  void join(const GroupPosterior& other);
+  void close_factor(const std::vector<int>& root);  // its sparse columns
 };
 
 }  // namespace bsvm

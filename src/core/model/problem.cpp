@@ -91,10 +91,14 @@ void check_group_slot(const Model& problem, const PriorSlot& slot) {
     throw InvalidInput("group_blocks", "A prior's effects must belong to one grouping factor.");
 }
 
-void check_sparse(const SparseColumns& sparse, Index n) {
+void check_sparse(const Problem& problem) {
+  const SparseColumns& sparse = problem.sparse;
+  const Index n = problem.n;
   Index columns = 0;
   for (const SparseTerm& term : sparse.terms) columns += term.levels * term.effects;
-  bool good = columns == sparse.columns && (columns == 0 || sparse.start[0] == 0);
+  bool good = columns == sparse.columns;
+  if (good && !problem.here()) return;
+  good = good && (columns == 0 || sparse.start[0] == 0);
   for (Index j = 0; good && j < sparse.columns; ++j)
     good = sparse.start[j] <= sparse.start[j + 1];
   for (Index j = 0; good && j < sparse.columns; ++j) {
@@ -184,7 +188,7 @@ void check(const Problem& problem) {
   check_large(problem);
   if (problem.latent->any()) check_latent(problem);
   if (problem.here()) check_rows(problem);
-  check_sparse(problem.sparse, problem.n);
+  check_sparse(problem);
   if (problem.multipliers && problem.sparse.columns > 0)
     throw InvalidInput("sparse", "Sparse columns and a grouping factor can't stand together.");
   check_cover(problem.priors, problem.columns(), "blocks");

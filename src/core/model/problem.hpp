@@ -34,6 +34,9 @@ struct SparseColumns {
   const int* row = nullptr;       // rows 0 .. n - 1, increasing within a column
   const double* value = nullptr;
   std::vector<SparseTerm> terms;
+  // Of a part of all rows: which columns of all these are (columns), increasing, all shared ones
+  // (Model::shared) among them. Null where all rows are.
+  const int* number = nullptr;
 };
 
 // A level, counted from 0, with so many rows that these are cut into pieces (rows/large_levels.hpp).
@@ -43,7 +46,7 @@ struct LargeLevel {
 
 // The model: what the coefficient side needs. It knows how many rows and levels there are, not what
 // is in them, so it is the same wherever the rows are. Sparse columns, whose terms the priors
-// speak of, still come with their rows, and so need them in memory.
+// speak of, come with their rows; of rows elsewhere only the terms are known.
 struct Model {
   Index n = 0;               // rows
   Index groups = 0;          // levels of the grouping factor of `multipliers`
@@ -52,6 +55,7 @@ struct Model {
   std::vector<std::unique_ptr<Block>> blocks;  // the dense coefficients, in order
   std::unique_ptr<Block> multipliers;          // (q, n) of the grouping factor, or null
   SparseColumns sparse;                        // or none; not together with multipliers
+  std::vector<int> shared;  // sparse columns of levels with rows in several places, increasing
   std::unique_ptr<Latent> latent = std::make_unique<Latent>();  // unknown in the design; never null
   Index integrated = -1;  // the term whose effects are integrated out (0: of multipliers), or none
 

@@ -87,6 +87,14 @@ class DrawSource : public RowSource {
   virtual void fill_unknown(Mat&) {}
 };
 
+// What passes have learned of the rows, and a source of the same rows that knows it.
+class KeptSource : public DrawSource {
+ public:
+  using DrawSource::restore;
+  virtual Vec kept() const = 0;
+  virtual void restore(const Vec& kept) = 0;
+};
+
 // Makes the row source of a run that asks this of the likelihood, for so many threads, wherever the
 // rows are. What looks at rows once (integrated effects, slices, point estimates, selection among
 // more columns than rows) reads the Problem itself and needs them in memory.

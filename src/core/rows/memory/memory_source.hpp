@@ -14,7 +14,7 @@
 namespace bsvm {
 
 // All rows in this process's memory, worked through in lanes on threads.
-class MemorySource : public DrawSource {
+class MemorySource : public KeptSource {
  public:
   // Rows are kept in working order if they are at most `most_gathered` numbers (32 MB);
   // else gathered in each pass.
@@ -28,9 +28,8 @@ class MemorySource : public DrawSource {
   void back(const State& best) override;
   GroupPosterior groups() const override { return kept_; }
   Imputations imputations(const State& state) override;
-  // What passes have learned of the levels and rows, and a source of the same rows that knows it.
-  Vec kept() const;
-  void restore(const Vec& kept);
+  Vec kept() const override;
+  void restore(const Vec& kept) override;
 
   Vec effects() const override {
     return Eigen::Map<const Vec>(groups_.effect.data(), groups_.effect.size());

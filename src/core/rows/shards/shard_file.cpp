@@ -10,12 +10,12 @@ namespace bsvm {
 
 namespace {
 
-constexpr std::uint64_t kShardMagic = 0x3364687376736262;  // "bbsvshd3"
+constexpr std::uint64_t kShardMagic = 0x3464687376736262;  // "bbsvshd4"
 constexpr std::uint64_t kMostSize = std::uint64_t{1} << 40;
 
 enum Word {
-  magic, first_row, first_level, rows, columns, multipliers, leaving, beside, levels, parts,
-  group_sum, number_sum, head_sum,
+  magic, first_row, first_level, rows, columns, multipliers, leaving, beside, levels, sparse, entries,
+  parts, code_sum, number_sum, head_sum,
   words
 };
 
@@ -38,11 +38,37 @@ std::vector<std::pair<const double*, Index>> sections(const ShardShape& shape,
   out.emplace_back(rows.z, shape.n * shape.q);
   out.emplace_back(rows.left_over, shape.n * shape.leaving);
   out.emplace_back(rows.beside, shape.n * shape.beside);
+  out.emplace_back(rows.value, shape.entries);
   return out;
 }
 
+std::vector<std::pair<const int*, Index>> code_sections(const ShardShape& shape,
+                                                        const ShardViews& rows) {
+  std::vector<std::pair<const int*, Index>> out;
+  if (shape.groups > 0) out.emplace_back(rows.group, shape.n);
+  if (shape.sparse == 0) return out;
+  out.emplace_back(rows.start, shape.sparse + 1);
+  out.emplace_back(rows.row, shape.entries);
+  out.emplace_back(rows.number, shape.sparse);
+  return out;
+}
+
+void look_at_codes(const ShardShape& shape, const std::vector<int>& codes, ShardViews& out) {
+  const int* at = codes.data();
+  const auto take = [&](Index size) {
+    const int* from = at;
+    at += size;
+    return from;
+  };
+  if (shape.groups > 0) out.group = take(shape.n);
+  if (shape.sparse == 0) return;
+  out.start = take(shape.sparse + 1);
+  out.row = take(shape.entries);
+  out.number = take(shape.sparse);
+}
+
 ShardViews views_of(const ShardShape& shape, const std::vector<double>& numbers,
-                    const std::vector<int>& group) {
+                    const std::vector<int>& codes) {
   ShardViews out;
   const double* at = numbers.data();
   const auto take = [&](Index size) {
@@ -57,7 +83,8 @@ ShardViews views_of(const ShardShape& shape, const std::vector<double>& numbers,
   if (shape.q > 0) out.z = take(shape.n * shape.q);
   if (shape.leaving > 0) out.left_over = take(shape.n * shape.leaving);
   if (shape.beside > 0) out.beside = take(shape.n * shape.beside);
-  if (shape.groups > 0) out.group = group.data();
+  if (shape.entries > 0) out.value = take(shape.entries);
+  look_at_codes(shape, codes, out);
   return out;
 }
 
@@ -76,7 +103,7 @@ ShardRows ShardRows::joined(const std::vector<ShardRows>& parts) {
   std::vector<std::vector<std::pair<const double*, Index>>> of_parts;
   for (const ShardRows& part : parts) {
     const int before = static_cast<int>(part.shape.first_level - out.shape.first_level);
-    for (const int code : part.group_) out.group_.push_back(code + before);
+    for (const int code : part.codes_) out.codes_.push_back(code + before);
     out.shape.n += part.shape.n;
     out.shape.groups = before + part.shape.groups;
     of_parts.push_back(sections(part.shape, part.views));
@@ -89,7 +116,7 @@ ShardRows ShardRows::joined(const std::vector<ShardRows>& parts) {
         const double* column = of_parts[i][k].first + j * n;
         out.numbers_.insert(out.numbers_.end(), column, column + n);
       }
-  out.views = views_of(out.shape, out.numbers_, out.group_);
+  out.views = views_of(out.shape, out.numbers_, out.codes_);
   return out;
 }
 
@@ -99,7 +126,9 @@ void ShardFile::refuse(const std::string& why) const {
 
 void ShardFile::write(const ShardShape& shape, const ShardViews& from) const {
   std::vector<int> codes;
-  if (shape.groups > 0) codes.assign(from.group, from.group + shape.n);
+  codes.reserve(static_cast<std::size_t>(shape.codes()));
+  for (const auto& section : code_sections(shape, from))
+    codes.insert(codes.end(), section.first, section.first + section.second);
   std::vector<double> all;
   all.reserve(static_cast<std::size_t>(shape.numbers()));
   for (const auto& section : sections(shape, from))
@@ -114,6 +143,8 @@ void ShardFile::write(const ShardShape& shape, const ShardViews& from) const {
                word(shape.leaving),
                word(shape.beside),
                word(shape.groups),
+               word(shape.sparse),
+               word(shape.entries),
                std::uint64_t{shape.weight} + 2 * std::uint64_t{shape.offset},
                checksum_of(codes.data(), bytes_of(codes)),
                checksum_of(all.data(), bytes_of(all)),
@@ -163,22 +194,24 @@ void ShardFile::read_parts(ShardRows& out, bool whole) const {
   shape.leaving = static_cast<Index>(head[leaving]);
   shape.beside = static_cast<Index>(head[beside]);
   shape.groups = static_cast<Index>(head[levels]);
+  shape.sparse = static_cast<Index>(head[sparse]);
+  shape.entries = static_cast<Index>(head[entries]);
   shape.weight = head[parts] & 1;
   shape.offset = head[parts] & 2;
   shape.sum = head[head_sum];
   if (static_cast<std::uint64_t>(shape.numbers()) > kMostSize) refuse("is damaged.");
-  out.group_.resize(shape.groups > 0 ? static_cast<std::size_t>(shape.n) : 0);
-  if (!read_into(file, out.group_) ||
-      checksum_of(out.group_.data(), bytes_of(out.group_)) != head[group_sum])
+  out.codes_.resize(static_cast<std::size_t>(shape.codes()));
+  if (!read_into(file, out.codes_) ||
+      checksum_of(out.codes_.data(), bytes_of(out.codes_)) != head[code_sum])
     refuse("is damaged.");
   out.views = ShardViews();
-  if (shape.groups > 0) out.views.group = out.group_.data();
+  look_at_codes(shape, out.codes_, out.views);
   if (!whole) return;
   out.numbers_.resize(static_cast<std::size_t>(shape.numbers()));
   if (!read_into(file, out.numbers_) ||
       checksum_of(out.numbers_.data(), bytes_of(out.numbers_)) != head[number_sum])
     refuse("is damaged.");
-  out.views = views_of(shape, out.numbers_, out.group_);
+  out.views = views_of(shape, out.numbers_, out.codes_);
 }
 
 }  // namespace bsvm

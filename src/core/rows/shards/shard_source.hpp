@@ -7,13 +7,14 @@
 #include "base/kept_heap.hpp"
 #include "block/dense.hpp"
 #include "model/problem.hpp"
-#include "rows/memory/memory_source.hpp"
 #include "rows/row_source.hpp"
 #include "rows/tree_sum.hpp"
 #include "shard_file.hpp"
 #include "shard_states.hpp"
 
 namespace bsvm {
+
+struct SparsePattern;
 
 // A problem whose rows are those of the shard in memory: `design` is one of its blocks, and the
 // multipliers are `slopes`, or ones if that is null. Its response is (y - shift) / unit, in whose
@@ -23,10 +24,12 @@ struct ShardProblem {
   DenseBlock* design = nullptr;
   DenseBlock* slopes = nullptr;
   double shift = 0, unit = 1;
+  std::vector<SparseTerm> terms;  // of several grouping factors, with all their levels
 
   void look_at(const ShardRows& rows);
 
  private:
+  void look_at_levels(const ShardRows& rows);
   Arr y_, offset_;  // in units, where these are not the file's own
 };
 
@@ -39,6 +42,10 @@ void each_shard(ShardProblem& view, const std::vector<std::string>& paths,
 // leaf of the tree by which a MemorySource adds its lanes, so that the bits are those of all rows in
 // memory. Shards must be whole lanes (shard_starts), a power of two of them but for the last. What is
 // said here of a level that is in several shards means nothing: LargeLevels has it.
+//
+// With several grouping factors each shard is eliminated by a SparseSource but for the levels that others
+// have, too, which SharedLevels moves. Of these there are zeros here. Patterns are kept while they take as
+// much memory as states may.
 class ShardSource : public DrawSource {
  public:
   // `beside`: how the names of files of the levels' states begin, if these do not stay in memory. The
@@ -64,14 +71,19 @@ class ShardSource : public DrawSource {
   Index first_level() const { return first_level_; }  // of the first shard, among all
 
  private:
-  using Work = std::function<void(Index shard, MemorySource& source)>;
+  using Work = std::function<void(Index shard, KeptSource& source)>;
   Index shards() const { return static_cast<Index>(paths_.size()); }
   void each_shard(const Work& work);         // with its rows
-  void each_state(const Work& work) const;   // with what is known of its levels alone
+  void move_states(const Work& work);        // with what is known of its levels alone
+  void look_at_states(const Work& work) const;
+  void find_root(const State& state);
   void work_on(Index shard, const ShardRows& rows, const Work& work) const;
+  std::unique_ptr<KeptSource> sparse_source(Index shard) const;
   void put(const Mat& part, Mat& all) const;
+  void put(GroupPosterior part, GroupPosterior& all) const;
   template <class Part>
   Vec of_levels(const Part& part) const;
+  Index columns_of_terms() const;
   bool has_states() const {
     return view_.problem.effects() > 0 || opened_ == Use::expected ||
            (opened_ == Use::drawn && view_.problem.latent->any());
@@ -85,6 +97,10 @@ class ShardSource : public DrawSource {
   Use use_;
   int threads_;
   Index passes_ = 0;
+  const Index most_in_memory_;
+  mutable std::vector<std::shared_ptr<const SparsePattern>> patterns_;  // of some shards
+  mutable Index pattern_numbers_ = 0;
+  std::shared_ptr<const Mat> root_;
   std::string groups_to_;
   mutable int written_ = 0;
   std::unique_ptr<ShardStates> states_;

@@ -67,7 +67,7 @@ void SparseSource::add_column(Index k, const State& state, Vec& column, RowSums&
   }
   gradient_[k] = slope;
   Eigen::Map<Numbers>(column.data() + K * k) = own;
-  add_prior<K>(k, state, column);
+  if (k < pattern_.leading || !is_part()) add_prior<K>(k, state, column);
   store_column<K>(k, column, out);
 }
 
@@ -79,6 +79,7 @@ void SparseSource::run_columns(const State& state, RowSums& out, Host& host) {
   out.rows() = rows.rows();
   out.pull() = rows.pull();
   out.bend() = rows.bend();
+  out.left_over() = rows.left_over();
   gradient_.tail(p) = rows.linear();
   out.weight().bottomRightCorner(p, p) = rows.weight();
   out.curvature().bottomRightCorner(p, p) = rows.curvature();

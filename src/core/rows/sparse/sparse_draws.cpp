@@ -13,9 +13,10 @@ void SparseSource::draw(const State& state) {
   expected_ = mean_;  // the root's are what the State says
   expected_.head(lead) += x.head(lead);
   x.setZero();
-  for (Index k = 0; k < lead; ++k)
-    x[k] = Draws(state.key(), Purpose::groups, static_cast<std::uint64_t>(pattern_.order[k]))
-               .normal();
+  for (Index k = 0; k < lead; ++k) {
+    const int own = pattern_.order[k], column = is_part() ? problem_.sparse.number[own] : own;
+    x[k] = Draws(state.key(), Purpose::groups, static_cast<std::uint64_t>(column)).normal();
+  }
   backward(pattern_, next_, x);
   mean_.head(lead) = expected_.head(lead) + x.head(lead);
 }

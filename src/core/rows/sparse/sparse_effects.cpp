@@ -1,4 +1,6 @@
 // A SparseSource's effects between two passes: their own posterior.
+#include <algorithm>
+
 #include "linalg/cholesky.hpp"
 #include "sparse_source.hpp"
 
@@ -19,22 +21,25 @@ Mat SparseSource::settle(const State& state, Settle how, double change) {
     history_.advance();
     find_inverse(state);
   }
+  if (inverse_.root.size() == 0) find_inverse(state);
   mean_.head(pattern_.leading) += change * step_;
   return level_moments();
 }
 
 void SparseSource::find_inverse(const State& state) {
   Host nobody;
-  inverse_.root = squared_transposed(state.inverse_factor(), nobody);
+  inverse_.root = known_root_ ? *known_root_ : squared_transposed(state.inverse_factor(), nobody);
   invert(pattern_, factor_, inverse_, [] {});
+  sd_.head(pattern_.leading) = inverse_.leading.diagonal.cwiseSqrt();
+  sd_.tail(extra()) = inverse_.root.diagonal().head(extra()).cwiseSqrt();
   stale_variance_ = true;
 }
 
-// Sum over levels of E u u', a block a term.
+// Sum over levels of E u u', a block a term; without shared levels, of which others know, too.
 Mat SparseSource::level_moments() const {
   const Index effects = static_cast<Index>(levels_.effects.size());
   Mat out = Mat::Zero(effects, effects);
-  for (Index k = 0; k < pattern_.columns;) {
+  for (Index k = 0; k < (is_part() ? pattern_.leading : pattern_.columns);) {
     const int first = levels_.effect[pattern_.order[k]];
     const Index q = levels_.effects[first];
     const auto effect = mean_.segment(k, q);
@@ -61,11 +66,9 @@ Mat SparseSource::covariance(Index first, Index q) const {
 
 void SparseSource::keep() {
   if (drawn()) return;
-  if (inverse_.root.size() == 0) return;  // no covariance yet
+  if (!knows_covariance()) return;
   kept_.mean = mean_;
-  kept_.sd.resize(pattern_.columns);
-  kept_.sd.head(pattern_.leading) = inverse_.leading.diagonal.cwiseSqrt();
-  kept_.sd.tail(extra()) = inverse_.root.diagonal().head(extra()).cwiseSqrt();
+  kept_.sd = sd_;
   kept_.factor = factor_;
   history_.keep();
 }
@@ -75,6 +78,51 @@ void SparseSource::back(const State& best) {
   factor_ = kept_.factor;
   history_.back();
   find_inverse(best);
+}
+
+template <class Source, class Visit>
+void SparseSource::each_kept(Source& source, const Visit& visit) {
+  const auto values = [&](auto& of) {
+    visit(of.diagonal);
+    visit(of.below);
+    visit(of.tail);
+  };
+  for (auto* part : {&source.mean_, &source.gradient_, &source.expected_, &source.step_,
+                     &source.sd_})
+    visit(*part);
+  values(source.next_);
+  if (source.opened_ == Use::drawn) return;
+  values(source.factor_);
+  if (source.opened_ == Use::augmented) values(source.curvature_);
+  for (auto* part : {&source.history_.now, &source.history_.next, &source.history_.kept})
+    visit(*part);
+  for (auto* part : {&source.kept_.mean, &source.kept_.sd}) visit(*part);
+  values(source.kept_.factor);
+}
+
+Vec SparseSource::kept() const {
+  Index size = 0, at = 0;
+  each_kept(*this, [&](const auto& part) { size += part.size(); });
+  Vec out(size);
+  each_kept(*this, [&](const auto& part) {
+    std::copy(part.data(), part.data() + part.size(), out.data() + at);
+    at += part.size();
+  });
+  return out;
+}
+
+void SparseSource::restore(const Vec& kept) {
+  if (kept.size() > this->kept().size()) {  // there is room for the best so far
+    kept_.mean = mean_;
+    kept_.sd = sd_;
+    kept_.factor = factor_;
+  }
+  inverse_.root.resize(0, 0);
+  Index at = 0;
+  each_kept(*this, [&](auto& part) {
+    std::copy(kept.data() + at, kept.data() + at + part.size(), part.data());
+    at += part.size();
+  });
 }
 
 Vec SparseSource::by_column(const Vec& by_position) const {

@@ -29,8 +29,12 @@ SparseRows::SparseRows(const SparseColumns& sparse, Index n, const std::vector<i
     : row_start(n + 1, 0), column_start(1, 0) {
   const int size = sparse.columns > 0 ? sparse.start[sparse.columns] : 0;
   const auto place_of = [&](int k) { return place.empty() ? sparse.row[k] : place[sparse.row[k]]; };
+  const auto value_of = [&](int k) { return sparse.value ? sparse.value[k] : 0; };
   position.resize(size);
   row_value.resize(size);
+  for (auto* part : {&row, &later, &end}) part->reserve(size);
+  value.reserve(size);
+  column_start.reserve(order.size() + 1);
   for (int k = 0; k < size; ++k) ++row_start[place_of(k) + 1];
   std::partial_sum(row_start.begin(), row_start.end(), row_start.begin());
   std::vector<int> next(row_start.begin(), row_start.end() - 1), entries;
@@ -43,9 +47,9 @@ SparseRows::SparseRows(const SparseColumns& sparse, Index n, const std::vector<i
     for (int k : entries) {
       const int i = place_of(k), to = next[i]++;
       position[to] = static_cast<int>(at);
-      row_value[to] = sparse.value[k];
+      row_value[to] = value_of(k);
       row.push_back(i);
-      value.push_back(sparse.value[k]);
+      value.push_back(value_of(k));
       later.push_back(to + 1);
       end.push_back(row_start[i + 1]);
     }

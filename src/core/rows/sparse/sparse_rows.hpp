@@ -28,6 +28,7 @@ struct SparseRows {
   std::vector<double> value;
   std::vector<int> later, end;           // the same row's later columns: first .. last by row
 
+  SparseRows() : row_start(1, 0), column_start(1, 0) {}  // none
   // place: of each row (n), or empty: as they are.
   SparseRows(const SparseColumns& sparse, Index n, const std::vector<int>& order,
              const std::vector<int>& place);

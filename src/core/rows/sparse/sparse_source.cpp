@@ -29,17 +29,32 @@ constexpr Index kMostEntries = std::numeric_limits<int>::max();  // they are cou
                                    "terms.");
 }
 
-SparsePattern pattern_for(const Problem& problem, const Levels& levels) {
+// Which levels are those of shared columns?
+std::vector<char> shared_levels(const Problem& problem, const Levels& levels) {
+  std::vector<char> out;
+  Index column = 0;
+  for (const int columns : levels.weight) {
+    out.push_back(std::binary_search(problem.shared.begin(), problem.shared.end(),
+                                     problem.sparse.number[column]));
+    column += columns;
+  }
+  return out;
+}
+
+std::shared_ptr<const SparsePattern> pattern_for(const Problem& problem, const Levels& levels) {
   const Graph graph = level_graph(problem.sparse, problem.n, levels);
-  const SparsePattern out =
-      analyse(graph, levels.weight, problem.columns(), late_levels(graph, levels));
-  const Index entries = static_cast<Index>(out.row.size()) + out.leading * (1 + out.tail());
-  if (out.root() > kLongestRoot)
-    refuse("Coefficients all depend on each other:", out.root(), kLongestRoot);
+  SparsePattern pattern =
+      problem.sparse.number
+          ? pattern_before(graph, levels.weight, problem.columns(), shared_levels(problem, levels))
+          : analyse(graph, levels.weight, problem.columns(), late_levels(graph, levels));
+  const Index entries =
+      static_cast<Index>(pattern.row.size()) + pattern.leading * (1 + pattern.tail());
+  if (pattern.root() > kLongestRoot)
+    refuse("Coefficients all depend on each other:", pattern.root(), kLongestRoot);
   if (entries > kMostEntries)
     refuse("The factor of the coefficients' precision has too many entries:", entries,
            kMostEntries);
-  return out;
+  return std::make_shared<const SparsePattern>(std::move(pattern));
 }
 
 // Lanes of columns with about as many entries each.
@@ -57,8 +72,11 @@ std::vector<Lane> cut_columns(const std::vector<int>& start) {
   return out;
 }
 
+bool has_rows(const Problem& problem) { return problem.sparse.value != nullptr; }
+
 // Rows in an order of their own, cut into blocks.
 Partition cut_rows(const Problem& problem, const SparsePattern& pattern) {
+  if (!has_rows(problem)) return Partition();
   Partition out = cut(nullptr, problem.n, 0, pattern.dense);
   out.order = row_order(problem.sparse, problem.n, pattern.order);
   return out;
@@ -72,23 +90,20 @@ std::vector<int> places(const std::vector<int>& order) {
 
 }  // namespace
 
-SparseSource::SparseSource(const Problem& problem, Use use, int threads)
-    : problem_(problem), use_(use), threads_(threads), levels_(problem.sparse),
-      pattern_(pattern_for(problem, levels_)), partition_(cut_rows(problem, pattern_)),
-      rows_(problem.sparse, problem.n, pattern_.order, places(partition_.order)),
-      lanes_(cut_columns(rows_.column_start)), data_(pattern_.dense, 0, problem.n),
+SparseSource::SparseSource(const Problem& problem, Use use, int threads,
+                           std::shared_ptr<const SparsePattern> pattern)
+    : problem_(problem), opened_(use), use_(use), threads_(threads), levels_(problem.sparse),
+      own_pattern_(pattern ? std::move(pattern) : pattern_for(problem, levels_)),
+      pattern_(*own_pattern_), partition_(cut_rows(problem, pattern_)),
+      rows_(has_rows(problem) ? SparseRows(problem.sparse, problem.n, pattern_.order,
+                                           places(partition_.order))
+                              : SparseRows()),
+      lanes_(cut_columns(rows_.column_start)),
+      data_(pattern_.dense, 0, has_rows(problem) ? problem.n : 0),
       likelihood_(*problem.likelihood), parameters_(problem) {
   if (threads < 1) throw InvalidInput("threads", "'threads' must be at least 1.");
-  const Index n = problem.n, columns = pattern_.columns;
-  for (Index i = 0; i < n; ++i) {
-    const int from = partition_.order[i];
-    data_.y[i] = problem.y[from];
-    data_.weight[i] = problem.weight ? problem.weight[from] : 1.0;
-    data_.offset[i] = problem.offset ? problem.offset[from] : 0.0;
-  }
-  gather_left_over(problem, partition_.order.data(), n, data_.left_over);
-  make_workers();
-  terms_ = Mat::Zero(4, n);
+  const Index columns = pattern_.columns;
+  if (has_rows(problem)) take_rows();
   mean_ = Vec::Zero(columns);
   gradient_ = Vec::Zero(columns + pattern_.dense);
   next_ = SparseValues(pattern_);
@@ -97,9 +112,23 @@ SparseSource::SparseSource(const Problem& problem, Use use, int threads)
     return;
   }
   step_ = Vec::Zero(pattern_.leading);
-  row_variance_ = Arr::Zero(n);
+  sd_ = Vec::Zero(columns);
   curvature_ = factor_ = inverse_.leading = next_;
-  if (use == Use::expected) history_.start(n);
+  if (use == Use::expected) history_.start(problem.n);
+}
+
+void SparseSource::take_rows() {
+  const Index n = problem_.n;
+  for (Index i = 0; i < n; ++i) {
+    const int from = partition_.order[i];
+    data_.y[i] = problem_.y[from];
+    data_.weight[i] = problem_.weight ? problem_.weight[from] : 1.0;
+    data_.offset[i] = problem_.offset ? problem_.offset[from] : 0.0;
+  }
+  gather_left_over(problem_, partition_.order.data(), n, data_.left_over);
+  make_workers();
+  terms_ = Mat::Zero(4, n);
+  if (!drawn()) row_variance_ = Arr::Zero(n);
 }
 
 void SparseSource::make_workers() {
@@ -114,6 +143,7 @@ void SparseSource::make_workers() {
   Layout dense;
   dense.p = p;
   dense.parameters = problem_.parameters();
+  dense.leaving = static_cast<Index>(problem_.leaving.size());
   const Index row_lanes = static_cast<Index>(partition_.lanes.size());
   row_sums_ = std::make_unique<TreeSum<RowSums>>(row_lanes, RowSums(dense));
 }
@@ -131,6 +161,7 @@ void SparseSource::sums(const State& state, RowSums& out, Host& host) {
     step_.setZero();
   }
   take(state);
+  if (state.begun() && inverse_.root.size() == 0) find_inverse(state);
   if (state.begun() && stale_variance_) add_sparse_variance();
   run_rows(state, host);
   run_columns(state, out, host);
@@ -225,7 +256,7 @@ void SparseSource::answer(const BlockRange& range, const State& state, Worker& w
   if (terms.value.size() != r) terms.resize(r);
   const auto y = data_.y.segment(first, r), weight = data_.weight.segment(first, r);
   if (drawn()) {
-    worker.random.draw(state.key(), first, r, likelihood_->scales());
+    worker.random.draw(state.key(), problem_.first_row + first, r, likelihood_->scales());
     return likelihood_->draw(y, worker.m.head(r), weight, worker.random, terms);
   }
   likelihood_->terms(use_, y, worker.m.head(r), worker.v.head(r), terms);

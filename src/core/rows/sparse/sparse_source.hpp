@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "data/partition.hpp"
@@ -17,9 +18,15 @@ namespace bsvm {
 // All rows in memory, with several grouping factors or sparse predictors. Of the sparse
 // columns, in a fill-reducing order, the leading ones are eliminated by a sparse Cholesky
 // factorisation; those of the root stay with the dense coefficients, before them.
-class SparseSource : public DrawSource {
+//
+// Of a part of all rows (SparseColumns::number) the root is the shared columns, and what only they
+// say of themselves, their prior above all, is left to who has all parts (rows/shared_levels.hpp).
+class SparseSource : public KeptSource {
  public:
-  SparseSource(const Problem& problem, Use use, int threads);
+  // Without the numbers of its columns it can do all but sums(). pattern: that of the same rows, if it
+  // is known.
+  SparseSource(const Problem& problem, Use use, int threads,
+               std::shared_ptr<const SparsePattern> pattern = nullptr);
 
   Index extra() const override { return pattern_.columns - pattern_.leading; }
   void ask(Use use) override { use_ = use; }
@@ -32,8 +39,14 @@ class SparseSource : public DrawSource {
   Vec effects() const override { return by_column(mean_); }
   Vec expected_effects(ConstVecRef expected) const override;
   void restore(ConstVecRef effects, State& state) override;
+  Vec kept() const override;
+  void restore(const Vec& kept) override;
+
+  // What will be found from the State otherwise: the inverse of the root.
+  void know_root(std::shared_ptr<const Mat> root) { known_root_ = std::move(root); }
 
   const SparsePattern& pattern() const { return pattern_; }
+  const std::shared_ptr<const SparsePattern>& shared_pattern() const { return own_pattern_; }
 
  private:
   // Scratch of a thread.
@@ -50,9 +63,14 @@ class SparseSource : public DrawSource {
     SparseValues factor;
   };
 
+  template <class Source, class Visit>
+  static void each_kept(Source& source, const Visit& visit);
   bool drawn() const { return use_ == Use::drawn; }
+  bool is_part() const { return problem_.sparse.number != nullptr; }
+  bool knows_covariance() const { return sd_.size() > 0 && sd_[0] > 0; }
   // Is the rows' weight their curvature too? Then one precision is formed.
   bool one_precision() const { return use_ != Use::augmented; }
+  void take_rows();
   void make_workers();
   void take(const State& state);
 
@@ -88,10 +106,12 @@ class SparseSource : public DrawSource {
   void draw(const State& state);
 
   const Problem& problem_;
+  const Use opened_;
   Use use_;
   int threads_;
   Levels levels_;
-  SparsePattern pattern_;
+  std::shared_ptr<const SparsePattern> own_pattern_;
+  const SparsePattern& pattern_;
   Partition partition_;      // of rows
   SparseRows rows_;
   std::vector<Lane> lanes_;  // of columns
@@ -107,9 +127,11 @@ class SparseSource : public DrawSource {
 
   Vec mean_;      // (columns) E u, or the draw, by position
   Vec step_;      // (leading) the step of the mean
+  Vec sd_;        // (columns) by position
   Vec gradient_;  // (columns + p) by position; the leading part through forward()
   SparseValues factor_, next_, curvature_;  // under the covariance, the new weights, ...
   SparseInverse inverse_;
+  std::shared_ptr<const Mat> known_root_;
   bool stale_variance_ = true;
   Kept kept_;
   WeightHistory history_;  // without Use::augmented and Use::drawn
