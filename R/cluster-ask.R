@@ -259,6 +259,7 @@ combine_answers <- function(team, question) {
     return(join_group_files(team, unlist(answers)))
   }
   if (!question$what %in% c("groups", "effects")) return(NULL)
+  if (!"first" %in% names(answers[[1L]])) return(join_several(question$what, answers))
   parts <- switch(question$what, groups = c("mean", "precision", "regression"),
                   effects = c("effects", "expected"))
   stats::setNames(lapply(parts, bind_levels, answers = answers), parts)
@@ -273,6 +274,13 @@ bind_levels <- function(part, answers) {
     if (end > first && ncol(own) > 0L) own[, -seq_len(end - first), drop = FALSE] else own
   }, values[-1L], firsts[-1L], ends[-length(ends)])
   do.call(cbind, values)
+}
+
+# Of several grouping factors: effects of all levels, zeros for those that others have.
+join_several <- function(what, answers) {
+  if (what == "groups") return(list(parts = answers))
+  parts <- c("effects", "expected")
+  stats::setNames(lapply(parts, function(part) Reduce(`+`, lapply(answers, `[[`, part))), parts)
 }
 
 # Workers wrote a file for each unit.

@@ -97,8 +97,8 @@ check_greeting <- function(worker, reply, own, message, folder) {
   wrote <- isTRUE(reply$written) && file.exists(paste0(message$probe, "-", reply$key))
   if (is.null(reply$key) || !wrote) {
     abort("cluster", name, " can't ", if (is.null(reply$key)) "read from" else "write to",
-          " the folder for the rows, ", folder, ". Set the environment variable TMPDIR to a folder ",
-          "that all computers share before R is started.")
+          " the folder for the rows, ", folder, ". Use control = bsvm_control(rows_folder = \"path\") ",
+          "with a folder that all computers share.")
   }
   differs <- names(own$facts)[!mapply(identical, own$facts, reply$facts[names(own$facts)])]
   if (length(differs) == 0L) return(invisible())

@@ -7,7 +7,7 @@
 #   timeout          seconds, Inf if they are chosen by the size of the rows
 #   run, tags        name of the run, and how many messages there were
 #   units, job, ...  of a run (R/cluster-ask.R)
-open_team <- function(cluster, control, folder = tempdir()) {
+open_team <- function(cluster, control, folder = rows_folder(control)) {
   team <- new.env(parent = emptyenv())
   team$make <- if (is.function(cluster)) cluster
   team$own <- is.function(cluster)

@@ -12,8 +12,8 @@
 #' **What happens.** This session reads the source and writes the rows of the design matrix to files.
 #' Each worker reads some of these files in each iteration, and returns sums whose size does not
 #' depend on the number of rows. Questions to workers and their answers are files, too. So all workers
-#' must see the folder, which is within [tempdir()]. On several computers, set the environment variable `TMPDIR` to a folder that
-#' all computers share before R is started.
+#' must see the folder, which is within [tempdir()]. On several computers, use
+#' `control = bsvm_control(rows_folder = "path")` with a folder that all computers share.
 #'
 #' **Before the fit,** each worker is compared with this session: version of bsvm and of R, BLAS
 #' library, processor, and whether the worker can read and write the folder. A worker that differs

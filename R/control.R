@@ -33,6 +33,9 @@
 #' @param timeout With `cluster`: after how many seconds without an answer a worker is given up, a
 #'   positive number. `NULL` (default) chooses it by the size of the rows, and then by how long
 #'   earlier iterations took (see [bsvm_cluster]).
+#' @param rows_folder With [bsvm_source()]: an existing folder for the files with the rows, which are
+#'   removed after the fit. `NULL` (default) is [tempdir()]. All computers of a `cluster` must see it. If R
+#'   is killed during the fit, folders whose names begin with `bsvm-` are left there: remove them.
 #' @param effects_folder With [bsvm_source()]: an existing folder for the effects of groups with very
 #'   many levels, which are in files. `NULL` (default) is [tempdir()], whose files are removed when R
 #'   ends. A saved fit needs these files at their place for [ranef()] and predictions.
@@ -48,7 +51,7 @@
 #' update(fit, prior = prior_ridge(variance = 1), control = bsvm_control(start = fit))
 #' @export
 bsvm_control <- function(threads = 1L, tol = 1e-10, max_passes = 2000L, verbose = NULL,
-                         start = NULL, timeout = NULL, effects_folder = NULL) {
+                         start = NULL, timeout = NULL, rows_folder = NULL, effects_folder = NULL) {
   structure(
     list(threads = check_count(threads, "threads"),
          tol = check_positive(tol, "tol"),
@@ -56,7 +59,8 @@ bsvm_control <- function(threads = 1L, tol = 1e-10, max_passes = 2000L, verbose 
          verbose = check_verbose(verbose),
          start = check_start(start),
          timeout = if (!is.null(timeout)) check_positive(timeout, "timeout"),
-         effects_folder = check_effects_path(effects_folder)),
+         rows_folder = check_folder(rows_folder, "rows_folder"),
+         effects_folder = check_folder(effects_folder, "effects_folder")),
     class = "bsvm_control"
   )
 }
@@ -68,17 +72,29 @@ print.bsvm_control <- function(x, ...) {
       ", verbose ", if (is.null(x$verbose)) "NULL" else x$verbose,
       if (!is.null(x$start)) ", start given",
       if (!is.null(x$timeout)) c(", timeout ", x$timeout),
+      if (!is.null(x$rows_folder)) c(", rows_folder ", x$rows_folder),
       if (!is.null(x$effects_folder)) c(", effects_folder ", x$effects_folder), "\n", sep = "")
   invisible(x)
 }
 
-check_effects_path <- function(folder) {
+check_folder <- function(folder, argument) {
   if (is.null(folder)) return(NULL)
   if (!is.character(folder) || length(folder) != 1L || is.na(folder) || !dir.exists(folder)) {
-    abort("argument", "`effects_folder` must be the path of a folder that exists; found ",
+    abort("argument", "`", argument, "` must be the path of a folder that exists; found ",
           describe(folder), ".")
   }
   normalizePath(folder)
+}
+
+# Before a source is read.
+check_writable <- function(folder, argument) {
+  if (is.null(folder)) return(invisible())
+  probe <- tempfile("probe-", folder)
+  if (!dir.exists(folder) || !suppressWarnings(file.create(probe))) {
+    abort("argument", "`", argument, "` must be a folder that exists and can be written; found \"",
+          folder, "\".")
+  }
+  unlink(probe)
 }
 
 # The first pass only finds a place to start from.

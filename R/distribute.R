@@ -13,8 +13,8 @@
 #' files are kept in addition to the earlier ones.
 #'
 #' Changes of the source after the first fit play no part: call `distribute()` again. The files are
-#' within [tempdir()]. They are removed with the R object, by `rm(rows); gc()` for example, and at the
-#' end of the R session.
+#' in [tempdir()], or in the folder `rows_folder` of [bsvm_control()] that the first fit has. They are
+#' removed with the R object, by `rm(rows); gc()` for example, and at the end of the R session.
 #' @param data A [bsvm_source()], or what it accepts: names of files, or a function of `reset`.
 #' @param cluster `NULL`, or a cluster for all fits that do not name another one (see
 #'   [bsvm_cluster]).
@@ -63,7 +63,7 @@ rows_once <- function(source, arguments, parts, given, make) {
     rows <- c(make(), list(key = key))
     kept$rows[[length(kept$rows) + 1L]] <- rows
   }
-  rows$shards$folder <- tempfile("bsvm-fit-")
+  rows$shards$folder <- tempfile("bsvm-fit-", dirname(rows$shards$folder))
   dir.create(rows$shards$folder)
   rows
 }

@@ -312,7 +312,9 @@ check_elsewhere <- function(engine, frame, likelihood, blocks, integrated, spars
            ".")
   }
   if (sparse) refuse("sparse predictors. A dense matrix works.")
-  if (length(frame$groups) > 1L) refuse("several grouping factors.")
+  if (length(frame$groups) > 1L && (!is_streamed(frame) || is_estimator(engine))) {
+    refuse("several grouping factors.")
+  }
   if (!is.null(frame$unknowns) && !is_streamed(frame)) refuse("models of missing predictors.")
   if (!is.null(frame$unknowns) && has_checkpoint(engine)) {
     refuse("a checkpoint with a model of missing predictors. Omit `checkpoint`.")

@@ -37,17 +37,6 @@ group_file_bytes <- function(problem, levels) {
   8 * levels * q * (1 + q + length(problem$center))
 }
 
-# Before the source is read.
-check_effects_folder <- function(folder) {
-  if (is.null(folder)) return(invisible())
-  probe <- tempfile("probe-", folder)
-  if (!dir.exists(folder) || !suppressWarnings(file.create(probe))) {
-    abort("argument", "`effects_folder` must be a folder that exists and can be written; found \"",
-          folder, "\".")
-  }
-  unlink(probe)
-}
-
 # Of a fit: the parts of its posterior with a file.
 group_files <- function(posterior) {
   parts <- c(list(posterior), posterior$components)

@@ -1,4 +1,4 @@
-# A grouping factor with very many levels, as a source of rows may have. If its variable is a column
+# Grouping factors with very many levels, as a source of rows may have. If the variable is a column
 # that is nothing else in the formula, nobody needs a row for each level: the spill knows all values
 # of the column, and of the levels that the frame has
 #
@@ -7,22 +7,24 @@
 #   keys     of numbers, and only if there are more than `prototype_levels`: the numbers, sorted, in
 #            which codes are looked up. The levels that integers name are at the same places
 
-# The column, or character(): the formula has one grouping factor, by its name alone.
+# Such columns: names that stand in bars alone.
 lone_grouping <- function(parts, given) {
-  variable <- unique(lapply(parts$bars, `[[`, "group"))
-  if (length(variable) != 1L || !is.name(variable[[1L]])) return(character())
+  variables <- unique(lapply(parts$bars, `[[`, "group"))
+  named <- vapply(variables, is.name, TRUE)
   others <- c(list(parts$fixed, parts$scale), parts$bases, lapply(parts$bars, `[[`, "lhs"), given,
-              parts$auxiliary)
-  setdiff(as.character(variable[[1L]]), unlist(lapply(others, all.vars)))
+              parts$auxiliary, variables[!named])
+  setdiff(vapply(variables[named], as.character, ""), unlist(lapply(others, all.vars)))
 }
 
-# The levels that rows which take part have, so far. Logical columns are left to others.
+# By lone column, the levels that rows which take part have, so far. Logical columns are left to others.
 new_levels_seen <- function(spill, parts) {
-  seen <- new.env(parent = emptyenv())
   known <- names(spill$columns)[!vapply(spill$columns, `[[`, "", "type") %in% "logical"]
-  seen$name <- intersect(parts$lone, known)
-  if (length(seen$name) == 0L) return(seen)
-  column <- spill$columns[[seen$name]]
+  sapply(intersect(parts$lone, known), levels_seen_of, spill = spill, simplify = FALSE)
+}
+
+levels_seen_of <- function(name, spill) {
+  seen <- new.env(parent = emptyenv())
+  column <- spill$columns[[name]]
   seen$keys <- if (column$type != "factor") column$values
   seen$seen <- logical(if (column$type == "factor") length(column$levels) else length(seen$keys))
   seen$count <- 0
@@ -30,8 +32,7 @@ new_levels_seen <- function(spill, parts) {
 }
 
 # The first rows of new levels, of the first `prototype_levels`.
-note_levels <- function(seen, rows) {
-  values <- rows[[seen$name]]
+note_levels <- function(seen, values) {
   codes <- if (is.factor(values)) as.integer(values) else core_find_sorted(seen$keys, values)
   new <- unique(codes[!is.na(codes)])
   new <- new[!seen$seen[new]]
@@ -43,15 +44,18 @@ note_levels <- function(seen, rows) {
 
 # A frame of the prototype's rows with the levels of all rows.
 with_all_levels <- function(frame, chosen, lone, spill) {
-  column <- spill$columns[[c(lone, "")[1L]]]
-  if (is.null(column) || column$type == "logical") return(frame)
-  group <- frame$groups[[1L]]
-  values <- chosen$prototype[[lone]]
-  used <- chosen$levels
-  own <- if (column$type == "factor") levels_of_factor(column, values, used)
-         else levels_of_numbers(column, values, used)
-  if (length(own$levels) == length(group$levels)) return(frame)
-  frame$groups[[1L]][names(own)] <- own
+  if (length(lone) == 0L) return(frame)
+  frame$groups <- lapply(frame$groups, function(group) {
+    name <- if (is.name(group$variable)) as.character(group$variable) else ""
+    column <- if (name %in% lone) spill$columns[[name]]
+    if (is.null(column) || column$type == "logical") return(group)
+    values <- chosen$prototype[[name]]
+    used <- chosen$levels[[name]]
+    own <- if (column$type == "factor") levels_of_factor(column, values, used)
+           else levels_of_numbers(column, values, used)
+    if (length(own$levels) > length(group$levels)) group[names(own)] <- own
+    group
+  })
   frame
 }
 

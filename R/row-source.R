@@ -31,6 +31,9 @@
 #                                  drawn, a column for each level
 #   restore   effects, of all      NULL
 #
+# With several grouping factors "groups" and "effects" are answered in another form
+# (src/r_held_rows.cpp), zeros for levels that are not here, and added.
+#
 # tell(done, all) says how many files of all are done; it is called here alone, when a pass takes long.
 # `state` is the vector of the State. Its size, and the size of the sums, does not grow with rows or
 # with levels of a usual number of rows. So far the frame is in this session, too: methods of the fit

@@ -4,22 +4,25 @@
 #   folder, paths   where they are; `bytes` of all
 #   n, n_groups     rows with a positive weight, and levels; `shards`, how many
 #   large           large_levels(), or NULL
+#   several         of several grouping factors: list(levels, effects) of each, and `shared`, columns of
+#                   levels with rows in several files (R/several-factors.R)
 #   columns         a row's columns, the intercept included; `intercept`: is it one of them?
-#   slopes          multipliers of group effects, 0 for a random intercept
+#   slopes          multipliers of a single factor's effects, 0 for a random intercept
 #   moments         list(mean, sd) by column, list(weight) their sum
 #   bounds          least and largest value of each column, 2 x p without the intercept
 #   z_sums          sums_of_column() of the multipliers; `offset_mean`, `offset_bounds`
 #   n_positive      of a response of classes: rows of the second one
 #   spread, exact   of a response of numbers: what spread_of() has of it; do the columns fit it exactly?
-#   sample          at most 1000 rows, evenly spread: x, y, weight, offset, group, z, left_over, beside
+#   sample          at most 1000 rows, evenly spread: x, y, weight, offset, group, codes, z, left_over,
+#                   beside
 #   rows            the same rows as the source has them, a data frame
 #   unknowns        what is known of missing predictors (R/missing-streamed.R)
 #
 # A shard is whole lanes of a pass and, with a grouping factor, whole levels but for large ones, whose
 # rows keep their order. Rows are sorted by level in two steps: each piece is dealt out to the shards,
 # and each shard is sorted by itself.
-write_shards <- function(spill, frame, choose, n, verbose) {
-  folder <- tempfile("bsvm-shards-")
+write_shards <- function(spill, frame, choose, n, control) {
+  folder <- rows_tempfile("bsvm-shards-", control)
   dir.create(folder)
   done <- FALSE
   on.exit(if (!done) unlink(folder, recursive = TRUE))
@@ -27,8 +30,9 @@ write_shards <- function(spill, frame, choose, n, verbose) {
   dealt <- shard_plan(spill, frame, choose)
   check_shard_space(n, frame, folder)
   seen <- new_seen(frame, n, folder)
-  deal <- if (is.null(dealt$counts)) deal_in_order(dealt, folder) else deal_by_level(dealt, folder)
-  tell <- progress_teller(spill$rows, verbose, "rows prepared")
+  deal <- if (is.null(dealt$counts)) deal_in_order(dealt, folder)
+          else deal_by_level(dealt, folder, if (has_several(frame)) frame)
+  tell <- progress_teller(spill$rows, control$verbose, "rows prepared")
   on.exit(tell(NULL), add = TRUE)
   for (k in seq_len(spill$pieces)) {
     rows <- make(read_piece(spill, k))
@@ -41,17 +45,22 @@ write_shards <- function(spill, frame, choose, n, verbose) {
   if (!is.null(seen$response)) {
     shards$exact <- fitted_exactly(shards, frame$intercept, spill, make)
   }
-  shards["large"] <- list(dealt$large)
+  if (has_several(frame)) {
+    shards$several <- list(levels = lengths(lapply(frame$groups, `[[`, "levels"), use.names = FALSE),
+                           effects = lengths(lapply(frame$groups, `[[`, "labels"), use.names = FALSE),
+                           shared = deal$shared())
+  } else shards["large"] <- list(dealt$large)
   done <- TRUE
   shards
 }
 
 new_shards <- function(folder, paths, frame, seen) {
   found <- seen_moments(seen)
+  one <- length(frame$groups) == 1L
   structure(class = "bsvm_shards", c(found, list(
     folder = folder, paths = paths, shards = length(paths), bytes = sum(file.size(paths)),
-    n_groups = if (length(frame$groups) > 0L) length(frame$groups[[1L]]$levels) else 0L,
-    slopes = if (is.null(seen$z)) 0L else length(frame$groups[[1L]]$labels),
+    n_groups = if (one) length(frame$groups[[1L]]$levels) else 0L,
+    slopes = if (!one || is.null(seen$z)) 0L else length(frame$groups[[1L]]$labels),
     columns = length(frame$columns), intercept = frame$intercept > 0L
   )))
 }
@@ -66,11 +75,12 @@ beside_columns <- function(frame) {
 # Twice the rows, while they are sorted.
 check_shard_space <- function(n, frame, folder, free = free_bytes(folder)) {
   others <- length(beside_columns(frame)) + if (is_kind(frame$response, "numbers")) 5 else 3
+  if (has_several(frame)) others <- others + 1.5 * effects_of_row(frame)
   bytes <- 8 * n * (length(frame$columns) + others)
   if (is.na(free) || bytes * (1 + (length(frame$groups) > 0L)) <= free) return(invisible())
   abort("disk", "The rows of the fit take ", signif(bytes / 2^30, 3), " GiB in files, and the disk ",
-        "has ", signif(free / 2^30, 3), " GiB free. Set the environment variable TMPDIR to a ",
-        "folder on a larger disk before R is started.")
+        "has ", signif(free / 2^30, 3), " GiB free. Use control = bsvm_control(rows_folder = ",
+        "\"path\") with a folder on a larger disk.")
 }
 
 # NA where the system has no `df`.
@@ -84,12 +94,14 @@ free_bytes <- function(folder) {
 # ---- rows of a piece ----------------------------------------------------------------------------
 
 # A function of a piece: list(x without the intercept, y, weight, offset, group, z, left_over, beside, and
-# raw, as they came) of the rows that take part.
+# raw, as they came) of the rows that take part. Of several factors `group` is the one by which rows are
+# sorted, and `codes` are those of all.
 row_maker <- function(frame, choose) {
   parts <- frame[c("terms", "xlevels", "contrasts", "bases", "groups")]
   home <- formula_environment(frame$formula)
   response <- frame$formula[[2L]]
   leaving <- colnames(frame$left_over)
+  main <- main_factor(frame)
   function(piece) {
     chosen <- choose(piece)
     rows <- chosen$rows
@@ -98,20 +110,24 @@ row_maker <- function(frame, choose) {
     y <- as.double(recode_values(frame$response, eval(response, rows, home)))
     factors <- if (!is.null(frame$response$class_weights)) class_factors(frame$response, y)
     weight <- chosen$weights
-    group <- if (length(design$groups) > 0L) design$groups[[1L]]
-    check_streamed_rows(design, y, !is.null(frame$unknowns))
+    group <- if (main > 0L) design$groups[[main]]
+    several <- if (has_several(frame)) codes_of_factors(design$groups)
+    check_streamed_rows(design, y, !is.null(frame$unknowns), frame$groups)
     list(x = design$x[, setdiff(seq_along(frame$columns), frame$intercept), drop = FALSE], y = y,
          weight = if (is.null(factors)) weight else factors * (if (is.null(weight)) 1 else weight),
-         offset = sum_offsets(design$offset, chosen$offset), group = group$codes, z = group$z,
+         offset = sum_offsets(design$offset, chosen$offset), group = group$codes,
+         codes = several$codes, z = if (is.null(several)) group$z else several$z,
          left_over = if (!is.null(leaving)) design$left_over[, leaving, drop = FALSE],
          beside = piece_auxiliary(frame, rows), raw = rows)
   }
 }
 
 # `modelled`: may values of `x` be missing?
-check_streamed_rows <- function(design, y, modelled) {
+check_streamed_rows <- function(design, y, modelled, groups) {
   finite <- all(is.finite(y)) && all_finite(design$offset) &&
     all(vapply(design$groups, function(g) all(g$codes > 0L) && all_finite(g$z), TRUE))
+  Map(function(own, group) if (!is.null(own$z)) check_magnitudes(own$z, group$labels), design$groups,
+      groups)
   bad <- if (modelled) is.infinite(design$x) else !is.finite(design$x)
   refuse_not_finite(c(colnames(design$x)[colSums(bad) > 0],
                       if (!finite) "the response, offset or groups"))
@@ -129,28 +145,38 @@ refuse_not_finite <- function(names) {
 
 # ---- which rows go where ------------------------------------------------------------------------
 
-# list(size, counts, large, starts): core_shard_size(), and with a grouping factor rows of each level,
-# large_levels(), and the first row of each shard in the order of levels.
+# list(size, counts, large, rank, starts): core_shard_size(), and with a grouping factor rows of each level,
+# large_levels(), and the first row of each shard in the order of levels. With several factors levels are
+# those of main_factor() in the order of `rank`, a place for each.
 shard_plan <- function(spill, frame, choose) {
   p <- length(frame$columns)
   numbers <- p + 3 + length(beside_columns(frame))
-  if (length(frame$groups) == 0L) return(list(size = core_shard_size(p, numbers)))
-  q <- length(frame$groups[[1L]]$labels)
-  levels <- length(frame$groups[[1L]]$levels)
+  if (has_several(frame)) numbers <- numbers + 1.5 * effects_of_row(frame)
+  main <- main_factor(frame)
+  if (main == 0L) return(list(size = core_shard_size(p, numbers)))
+  q <- length(frame$groups[[main]]$labels)
+  levels <- length(frame$groups[[main]]$levels)
   counts <- numeric(levels)
+  nesting <- if (has_several(frame)) new_nesting(frame$groups, main)
   terms <- stats::delete.response(frame$terms)
   for (k in seq_len(spill$pieces)) {
     rows <- choose(read_piece(spill, k))$rows
-    codes <- if (nrow(rows) > 0L) group_rows(frame$groups, terms, rows, "missing")[[1L]]$codes
-    codes <- codes[known(codes)] # others are refused when rows are made
+    if (nrow(rows) == 0L) next
+    groups <- if (is.null(nesting)) frame$groups[main] else frame$groups
+    all <- codes_of_factors(group_rows(groups, terms, rows, "missing"))$codes
+    all <- all[rowSums(is.na(all) | all < 1L) == 0, , drop = FALSE] # others are refused when rows are made
+    if (!is.null(nesting)) note_nesting(nesting, all)
+    codes <- all[, if (is.null(nesting)) 1L else main]
     own <- unique(codes) # few of the levels, if these are very many
     if (length(own) > 0L) counts[own] <- counts[own] + tabulate(match(codes, own), length(own))
   }
+  rank <- if (!is.null(nesting)) main_ranks(nesting, frame$groups)
+  counts <- if (is.null(rank)) counts else counts[order(rank)]
   # What is known of a level takes memory, too (core/data/group_states.hpp).
   of_levels <- 4 * q * (p + q + 1) * levels / sum(counts)
   size <- core_shard_size(p, ceiling(numbers + q + of_levels))
   large <- large_levels(counts, p, q)
-  list(size = size, counts = counts, large = large,
+  list(size = size, counts = counts, large = large, rank = rank,
        starts = core_shard_starts(counts, as.double(large$level), p, size))
 }
 
@@ -183,26 +209,41 @@ deal_in_order <- function(plan, folder) {
   )
 }
 
-# ... by level: parts of a shard wait in a file.
-deal_by_level <- function(plan, folder) {
+# ... by level: parts of a shard wait in a file. `several`: a frame with several factors, or NULL.
+deal_by_level <- function(plan, folder, several = NULL) {
   targets <- length(plan$starts)
   parts <- file.path(folder, sprintf("parts-%06d", seq_len(targets)))
   paths <- file.path(folder, sprintf("shard-%06d", seq_len(targets)))
   place <- level_placer(plan)
+  seen <- if (!is.null(several)) new_level_files(several$groups)
+  shared <- numeric(0)
   list(
     add = function(rows) {
+      if (!is.null(seen)) rows$group <- plan$rank[rows$group]
       places <- split(seq_along(rows$y), findInterval(place(rows$group), plan$starts))
       for (k in names(places)) {
-        write_value(some_shard_rows(rows, places[[k]]), parts[as.integer(k)], "ab")
+        own <- some_shard_rows(rows, places[[k]])
+        if (!is.null(seen)) note_level_files(seen, own$codes, as.integer(k))
+        write_value(own, parts[as.integer(k)], "ab")
       }
     },
+    shared = function() shared,
     finish = function() {
+      if (!is.null(seen)) {
+        shared <<- as.double(level_columns(shared_levels(seen), several$groups))
+        check_shared_memory(shared, length(several$columns))
+      }
       for (k in seq_len(targets)) {
         rows <- tryCatch(bind_shard_rows(read_values(parts[k])), error = function(e) {
           refuse_piece(parts[k])
         })
         rows <- some_shard_rows(rows, order(rows$group, method = "radix"))
-        write_shard(paths[k], rows, plan$starts[k] - 1, rows$group[1L] - 1)
+        if (!is.null(seen)) {
+          if (targets == 1L) shared <<- root_columns(rows, several$groups, length(several$columns))
+          rows$sparse <- file_columns(rows, several$groups, shared_levels(seen))
+          rows[c("group", "codes", "z")] <- list(NULL)
+        }
+        write_shard(paths[k], rows, plan$starts[k] - 1, if (is.null(seen)) rows$group[1L] - 1 else 0)
         unlink(parts[k])
       }
       paths
@@ -343,6 +384,13 @@ sd_of_sums <- function(sums) {
   sqrt(sums$squares / ifelse(sums$weight <= 1, NA_real_, sums$weight - 1))
 }
 
+# Some columns of what core_read_moments() gives.
+columns_of_sums <- function(sums, at) {
+  sums[c("mean", "squares")] <- lapply(sums[c("mean", "squares")], `[`, at)
+  sums$bounds <- sums$bounds[, at, drop = FALSE]
+  sums
+}
+
 # Means of the squares of columns.
 streamed_squares <- function(shards, columns) {
   mean <- shards$moments$mean[columns]
@@ -379,6 +427,7 @@ with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
                 group_units = if (cluster$slopes == 0L) 1
                               else core_shard_units(cluster$z_sums$bounds, numeric(q), rep(1, q)),
                 n = cluster$n, n_groups = cluster$n_groups, large = cluster$large,
+                several = cluster$several,
                 leaving = spec$problem$leaving, latent = spec$problem$latent)
   own <- c(list(center = problem$center, scale = problem$scale, intercept = cluster$intercept,
                 slopes = cluster$slopes), spec$design[c("shift", "unit")])

@@ -52,15 +52,16 @@ new_source <- function(label, names, open, anywhere = FALSE) {
 #' levels of all rows.
 #'
 #' **Fits.** `bsvm(y ~ x, data = source)` reads the source once. Factors have the levels of all rows.
-#' The columns of the design matrix are written to files in the temporary folder of the session
-#' ([tempdir()]), which each iteration reads from there. They need 8 bytes for each row and column,
+#' The columns of the design matrix are written to files in [tempdir()], or in the folder `rows_folder` of
+#' [bsvm_control()], which each iteration reads from there. They need 8 bytes for each row and column,
 #' twice that with a grouping factor, and are removed after the fit. Memory does not grow with the
 #' rows. The result is the same, to the last bit, as that of a data frame with these rows and the same
-#' engine. An exception is [engine_gaussian()] with at most 12 rows for each column. Point estimates of
-#' many rows, or with a grouping factor, agree as far as their duality gap tells.
+#' engine. An exception is [engine_gaussian()] with at most 12 rows for each column. With several
+#' grouping factors the results agree up to rounding. Point estimates of many rows, or with a grouping
+#' factor, agree as far as their duality gap tells.
 #'
 #' The response is two classes, or numbers under a likelihood of numbers. Formulas can have predictors,
-#' factors, interactions, offsets, smooth terms, and random effects of one grouping factor. The bases of
+#' factors, interactions, offsets, smooth terms, and random effects of grouping factors. The bases of
 #' smooth terms are made from ten thousand rows, spread evenly over the source, and those with the
 #' extremes of each variable. With at most ten thousand rows the fit is that of a data frame up to the
 #' optimiser's tolerance. With more the basis differs, which matters where `k` is too small for the
@@ -73,8 +74,12 @@ new_source <- function(label, names, open, anywhere = FALSE) {
 #' `missing = missing_normal()` and [missing_selection()] model missing predictors as in a data frame.
 #' [imputed()] is then an error, and `engine_gibbs()` has no checkpoint.
 #'
-#' In place of a second grouping factor, `s(g, bs = "re")` is the random intercept `(1 | g)`, with a
-#' column for each level. There `g` must be text or a factor; of numbers it is a slope.
+#' **Several grouping factors**, such as `(1 | school / class)` or `(1 | person) + (1 | item)`, are
+#' possible with [engine_gaussian()], [engine_vb()] and [engine_gibbs()]. The rows are sorted by the factor
+#' with most levels. The effects of levels whose rows are in several files are updated together. With two
+#' crossed factors these are all levels of the smaller one, with nested factors few of the outer one. The
+#' memory for them is four matrices with a row and a column for each such effect. There can be at most
+#' 20 000 of them. They do not go with missing predictors.
 #'
 #' **Many levels.** A grouping factor can have 1e7 levels. The variable must be a column that no other
 #' term uses. Memory grows by about 30 bytes per level if the levels are whole numbers below 2^31 in

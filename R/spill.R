@@ -112,8 +112,8 @@ write_value <- function(value, path, mode = "wb") {
   failed <- function(e) {
     abort("disk", "The rows can't be written to \"", dirname(path), "\": ",
           sub("[.]$", "", conditionMessage(e)), ". The disk may be full. The rows written so far ",
-          "were removed. Set the environment variable TMPDIR to a folder on a larger disk before R ",
-          "is started.")
+          "were removed. Use control = bsvm_control(rows_folder = \"path\") with a folder on a larger ",
+          "disk.")
   }
   tryCatch({
     connection <- file(path, mode)

@@ -15,7 +15,7 @@
 # the source, for averages and pictures, in `fit$streamed`.
 fit_source <- function(source, written, call, from, arguments) {
   refuse_streamed(written, arguments)
-  check_effects_folder(arguments$control$effects_folder)
+  for (name in c("rows_folder", "effects_folder")) check_writable(arguments$control[[name]], name)
   arguments <- with_source_rule(arguments, written)
   cluster <- check_source_cluster(arguments$cluster)
   if (is.null(cluster)) cluster <- source$cluster
@@ -50,7 +50,7 @@ prepare_rows <- function(source, parts, given, arguments) {
   parts$auxiliary <- rule_terms(rule)
   parts$lone <- lone_grouping(parts, given)
   spill <- spill_variables(source, parts, given, if (classes) all.vars(parts$formula[[2L]]),
-                           arguments$control$verbose)
+                           arguments$control)
   on.exit(drop_spill(spill))
   check_spill(spill, parts, arguments$na.action, models_missing(rule))
   if (models_missing(rule)) check_spill_modelled(spill, parts, given, rule)
@@ -62,7 +62,7 @@ prepare_rows <- function(source, parts, given, arguments) {
   if (is.null(given$weights)) tell_omitted(rule, seq_len(spill$rows - chosen$n), spill$rows)
   frame <- streamed_frame(chosen, parts, arguments, spill)
   free_memory(spill$rows)
-  shards <- write_shards(spill, frame, choose, chosen$n, arguments$control$verbose)
+  shards <- write_shards(spill, frame, choose, chosen$n, arguments$control)
   list(frame = frame, shards = shards)
 }
 
@@ -104,10 +104,6 @@ refuse_streamed_terms <- function(parts, likelihood) {
 
 refuse_streamed_frame <- function(frame) {
   refuse <- function(...) abort("unsupported", "A source of rows does not support ", ...)
-  if (length(frame$groups) > 1L) {
-    refuse("several grouping factors. Use `(1 | f)` for the one with most levels, and ",
-           "`s(g, bs = \"re\")` in place of `(1 | g)` for others, with `g` as text or a factor.")
-  }
   if (is_sparse(frame$x)) refuse("factors with this many levels. Use `(1 | f)` for one of them.")
   if (!is.null(frame$scale_model)) refuse("a scale that differs by row.")
 }
@@ -135,7 +131,7 @@ names_alone <- function(source) {
 }
 
 # `classes`: variables of a response of classes.
-spill_variables <- function(source, parts, given, classes, verbose) {
+spill_variables <- function(source, parts, given, classes, control) {
   known <- source_names(source)
   used <- unique(c(variables_in(parts$frame), unlist(lapply(c(given, parts$auxiliary), all.vars))))
   lacking <- setdiff(used, c(known, "."))
@@ -148,9 +144,15 @@ spill_variables <- function(source, parts, given, classes, verbose) {
   }
   grouping <- unlist(lapply(parts$bars, function(bar) all.vars(bar$group)))
   spill_source(source, intersect(used, known), grouping = intersect(grouping, known),
-               classes = intersect(classes, known), verbose = verbose,
+               classes = intersect(classes, known), verbose = control$verbose,
+               folder = rows_tempfile("bsvm-rows-", control),
                lone = intersect(parts$lone, known))
 }
+
+# A name that is not taken, in the folder for rows.
+rows_tempfile <- function(pattern, control) tempfile(pattern, rows_folder(control))
+
+rows_folder <- function(control) if (is.null(control$rows_folder)) tempdir() else control$rows_folder
 
 # Variables of a one-sided formula that are neither columns nor single values.
 lacks_columns <- function(formula, known) {
@@ -223,12 +225,23 @@ with_sample <- function(frame, shards) {
   frame[c("offset", "left_over")] <- own[c("offset", "left_over")]
   if (!is.null(frame$unknowns)) frame$unknowns["auxiliary"] <- own["beside"]
   frame$nobs <- length(own$y)
-  if (length(frame$groups) > 0L) {
-    frame$groups[[1L]][c("codes", "z", "z_sums")] <- list(own$group, own$z, shards$z_sums)
-  }
+  frame$groups <- sampled_groups(frame$groups, own, shards$z_sums)
   frame["rows"] <- frame["row_names"] <- list(NULL)
   frame$cluster <- shards
   frame
+}
+
+# With the sample's rows, and sums of multipliers over all rows.
+sampled_groups <- function(groups, own, z_sums) {
+  codes <- if (is.null(own$codes)) cbind(own$group) else own$codes
+  at <- multiplier_columns(groups)
+  for (k in seq_along(groups)) {
+    some <- length(at[[k]]) > 0L
+    groups[[k]][c("codes", "z", "z_sums")] <- list(
+      codes[, k], if (some) own$z[, at[[k]], drop = FALSE], if (some) columns_of_sums(z_sums, at[[k]])
+    )
+  }
+  groups
 }
 
 without_rows <- function(fit, shards, keep_data) {
@@ -255,7 +268,8 @@ kept_bytes <- 2^27 # of an engine that keeps rows between readings, at most (cor
 tell_plan <- function(shards, engine, verbose) {
   if (isFALSE(verbose) || is.null(verbose) && shards$bytes < least_told) return(invisible())
   taken <- system.time(core_shard_shape(shards$paths[1L]))[["elapsed"]]
-  bytes <- 3 * max(file.size(shards$paths)) + 64 * shards$columns^2 +
+  moved <- shards$columns + length(shards$several$shared) # coefficients to all files
+  bytes <- 3 * max(file.size(shards$paths)) + 64 * moved^2 +
     if (is_estimator(engine)) kept_bytes else 0
   cat("bsvm: ", in_full(shards$n), " rows of ", shards$columns, " columns in ", shards$shards,
       if (shards$shards > 1L) " files (" else " file (", signif(shards$bytes / 2^30, 3L),

@@ -42,8 +42,8 @@ check_given <- function(value, name) {
 # with each class, and with each combination of the variables of a grouping factor; of a
 # lone_grouping() column, with the first `prototype_levels` of them. `all`: do all rows take part? Then
 # the spill's prototype has the levels of columns already. Else `at` are the prototype's places among
-# the n rows, `groups` those that are there for a grouping factor alone, and `levels`, of a lone
-# column, which of all_level_values() occur. `classes`: is the response one of classes?
+# the n rows, `groups` those that are there for a grouping factor alone, and `levels`, by lone column,
+# which of its levels occur. `classes`: is the response one of classes?
 rows_of_levels <- function(spill, parts, choose, all, classes, first = prototype_rows) {
   if (all && !makes_levels(spill$prototype, parts, classes)) {
     return(c(prototype_of(list(choose(spill$prototype))), n = spill$rows))
@@ -56,12 +56,12 @@ rows_of_levels <- function(spill, parts, choose, all, classes, first = prototype
     own <- choose(read_piece(spill, k))
     rows <- own$rows
     if (nrow(rows) == 0L) next
-    keys <- keys_of_levels(rows, parts, classes, lone$name)
+    keys <- keys_of_levels(rows, parts, classes, names(lone))
     if (is.null(known)) known <- lapply(keys, `[`, 0L)
     fresh <- Map(function(own, before) which(!duplicated(own) & !own %in% before), keys, known)
     if (classes && length(known[[1L]]) > 2L) fresh[[1L]] <- integer(0) # refused in any case
     known <- Map(function(before, own, new) c(before, own[new]), known, keys, fresh)
-    if (length(lone$name) > 0L) fresh[[lone$name]] <- note_levels(lone, rows)
+    for (name in names(lone)) fresh[[name]] <- note_levels(lone[[name]], rows[[name]])
     chosen <- sort(unique(c(seq_len(max(0, min(nrow(rows), first - n))), unlist(fresh))))
     prototype[[k]] <- chosen_rows(own, chosen)
     at[[k]] <- n + chosen
@@ -71,7 +71,7 @@ rows_of_levels <- function(spill, parts, choose, all, classes, first = prototype
   }
   if (n == 0) abort("data", "There are no rows to fit: all have weight 0 or missing values.")
   c(prototype_of(prototype), list(n = n, at = unlist(at), groups = unlist(groups),
-                                  levels = if (length(lone$name) > 0L) which(lone$seen)))
+                                  levels = lapply(lone, function(seen) which(seen$seen))))
 }
 
 # Grouping factors, and their variables, that no term with a basis has.

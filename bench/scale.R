@@ -10,7 +10,8 @@ run <- function() {
     lapply(c(20L, 100L), function(p) {
       do.call(rbind, lapply(1:2, function(threads) scale_rows(rows_for(p), p, threads)))
     }),
-    list(whole_fit_rows(), few_levels_rows(), point_estimate_rows(), many_level_rows(wanted, free))
+    list(whole_fit_rows(), few_levels_rows(), several_factor_rows(), point_estimate_rows(),
+         many_level_rows(wanted, free))
   ))
 }
 
@@ -34,14 +35,10 @@ scale_rows <- function(n, p, threads) {
 }
 
 # Random intercepts with ten rows a level, whose effects go to a file.
-many_level_rows <- function(wanted, free, p = 20L) {
+many_level_rows <- function(wanted, free, p = 4L) {
   n <- min(wanted, free / 3 / (8 * (p + 4))) # rows twice while they are sorted, states of levels
   levels <- floor(n / 10)
-  script <- file.path(getOption("bsvm.bench"), "scale-levels.R")
-  said <- system2("Rscript", c("--vanilla", shQuote(script),
-                               format(c(n, levels, p), scientific = FALSE, trim = TRUE)),
-                  stdout = TRUE, env = paste0("R_LIBS=", paste(.libPaths(), collapse = ":")))
-  seen <- as.numeric(strsplit(grep("^figures", said, value = TRUE), " +")[[1L]][2:8])
+  seen <- figures_of("scale-levels.R", format(c(n, levels, p), scientific = FALSE, trim = TRUE))
   name <- function(what) paste0("(1 | g), ", p, " columns: ", what)
   rbind(figure(name("rows from a function"), seen[1L], ""),
         figure(name("levels"), seen[2L], ""),
@@ -91,14 +88,28 @@ whole_fit_rows <- function() {
 # Levels that no file has as a whole, in an R of their own: seconds and peak memory, beside a data frame
 # that is there already.
 few_levels_rows <- function() {
-  script <- file.path(getOption("bsvm.bench"), "scale-few-levels.R")
-  said <- system2("Rscript", c("--vanilla", shQuote(script)), stdout = TRUE,
-                  env = paste0("R_LIBS=", paste(.libPaths(), collapse = ":")))
-  seen <- as.numeric(strsplit(grep("^figures", said, value = TRUE), " +")[[1L]][-1L])
+  seen <- figures_of("scale-few-levels.R")
   rbind(figure("3 000 000 x 20 in 5 levels, (1 | g), engine_vb() on 2 threads: seconds", seen[1L], "s"),
         figure("... peak resident memory", seen[2L], "MB", at_most = 1000),
         figure("... seconds, times those of a data frame", seen[1L] / seen[3L], ""),
         figure("... the same bits", seen[4L], "", at_least = 1))
+}
+
+# Crossed factors, in an R of its own.
+several_factor_rows <- function() {
+  seen <- figures_of("scale-several.R")
+  rbind(figure("1 000 000 x 10, 100 000 levels crossed with 200, engine_vb(): seconds", seen[1L], "s"),
+        figure("... peak resident memory", seen[2L], "MB", at_most = 1000),
+        figure("... seconds, times those of a data frame", seen[1L] / seen[3L], ""),
+        figure("... largest difference of effects, in sds of these", seen[4L], "", at_most = 1e-10))
+}
+
+# The line of numbers that a script prints.
+figures_of <- function(name, ...) {
+  script <- file.path(getOption("bsvm.bench"), name)
+  said <- system2("Rscript", c("--vanilla", shQuote(script), ...), stdout = TRUE,
+                  env = paste0("R_LIBS=", paste(.libPaths(), collapse = ":")))
+  as.numeric(strsplit(grep("^figures", said, value = TRUE), " +")[[1L]][-1L])
 }
 
 # The classical machine's optimum, without and with the effects of 20 000 levels.

@@ -362,7 +362,7 @@ test_that("workers that would compute other bits, or see other files, are refuse
   expect_refusal(fit(cluster), "cluster", c("Worker 2 (", "differs", "R is", "0.9 there"))
   put("R.version", old)
   reader <- put("readRDS", local(function(...) stop("no file"), baseenv()))
-  expect_refusal(fit(cluster), "cluster", c("Worker 2 (", "can't read from the folder", "TMPDIR"))
+  expect_refusal(fit(cluster), "cluster", c("Worker 2 (", "can't read from the folder", "rows_folder"))
   put("readRDS", reader)
   maker <- put("file.create", local(function(...) FALSE, baseenv()))
   expect_refusal(fit(cluster), "cluster", c("Worker 2 (", "can't write to the folder"))

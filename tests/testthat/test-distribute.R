@@ -94,3 +94,37 @@ test_that("what functions of the formula find, and options, make the rows anew, 
   on.exit(options(old))
   expect_true("sex1" %in% names(coef(fit())))
 })
+
+test_that("rows are in the folder that is named, and nothing is left there", {
+  skip_on_cran()
+  folder <- new_folder("rows \u00e9")
+  on.exit(unlink(folder, recursive = TRUE))
+  d <- cath
+  d$g <- rep(1:9, length.out = nrow(d))
+  seen <- character(0)
+  counts <- counted(d)
+  source <- function(reset = FALSE) {
+    seen <<- c(seen, list.files(folder))
+    counts$source(reset)
+  }
+  control <- bsvm_control(rows_folder = folder)
+  fit <- function(data, ...) {
+    bsvm(disease ~ sex + age + (1 | g), data, engine = engine_vb(), likelihood = "hinge", ...)
+  }
+  expected <- fits_of(fit(counted(d)$source))
+  expect_identical(fits_of(fit(bsvm_source(source), control = control, cluster = local_cluster(2))),
+                   expected)
+  expect_match(seen, "^bsvm-rows-", all = FALSE)
+  expect_length(list.files(folder), 0)
+  rows <- distribute(source)
+  before <- list.files(tempdir(), "^bsvm-")
+  fit(rows, control = control)
+  expect_identical(fits_of(fit(rows)), expected)
+  expect_identical(list.files(tempdir(), "^bsvm-"), before)
+  expect_identical(dirname(rows$kept$rows[[1L]]$shards$folder), normalizePath(folder))
+  expect_match(list.files(folder), "^bsvm-shards-")
+  rm(rows)
+  gc()
+  expect_length(list.files(folder), 0)
+  expect_output(print(control), paste("rows_folder", normalizePath(folder)), fixed = TRUE)
+})

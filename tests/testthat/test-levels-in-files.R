@@ -80,18 +80,21 @@ test_that("the prototype has the first levels alone, and a row for each where ot
   rows_of <- function(formula) {
     parts <- parse_formula(formula, d)
     parts$lone <- lone_grouping(parts, list())
-    spill <- spill_variables(bsvm_source(chunks_of(d)), parts, list(), "y", FALSE)
+    spill <- spill_variables(bsvm_source(chunks_of(d)), parts, list(), "y",
+                             bsvm_control(verbose = FALSE))
     on.exit(drop_spill(spill))
     nrow(spill$prototype)
   }
   expect_lt(rows_of(y ~ x + (1 | g)), 20)
   expect_lt(rows_of(y ~ x + (1 | g) + (0 + x | g)), 20)
   expect_gt(rows_of(y ~ x + (1 | factor(g))), 600)
-  for (formula in list(y ~ g + (1 | g), y ~ x + (g | g), y ~ x + (1 | g:f), y ~ x + (1 | f) + (1 | g))) {
+  for (formula in list(y ~ g + (1 | g), y ~ x + (g | g), y ~ x + (1 | g:f), y ~ x + (1 | g / f))) {
     expect_identical(lone_grouping(parse_formula(formula, d), list()), character(0))
   }
   parts <- parse_formula(y ~ x + (1 | g), d)
   expect_identical(lone_grouping(parts, list(weights = quote(g))), character(0))
+  parts <- parse_formula(y ~ x + (1 | f) + (1 | g), d)
+  expect_identical(lone_grouping(parts, list()), c("f", "g"))
 })
 
 test_that("names that stand for numbers are those that match_levels() knows", {
@@ -204,6 +207,8 @@ test_that("folders that can't have the files are refused before the source is re
   skip_if_not(dir.exists("/proc/self"))
   expect_refusal(bsvm(y ~ x + (1 | g), never, control = bsvm_control(effects_folder = "/proc/self")),
                  "argument", "can be written")
+  expect_refusal(bsvm(y ~ x + (1 | g), never, control = bsvm_control(rows_folder = "/proc/self")),
+                 "argument", c("`rows_folder`", "can be written"))
   d <- rows_with_ids(ids_of_kinds()$integer)
   local_replace("free_bytes", function(folder) if (grepl("bsvm-shards", folder)) Inf else 1000)
   expect_refusal(quiet_bsvm(y ~ x + (1 | g), chunks_of(d), engine = engine_vb()), "disk",

@@ -94,9 +94,7 @@ test_that("smooth terms of a source are those of its rows in memory, or of rows 
                        data = transform(d, z = replace(z, 7, NA), x = replace(x, 2500, NA))), 1e-6)
   expect_lt(difference(y ~ t2(x, z), weights = k), 1e-4) # with a flat optimum
   expect_lt(difference(x ~ s(z), likelihood = "laplace"), 1e-6)
-  # what the refusal of a second grouping factor says to write
-  expect_refusal(bsvm(y ~ x + (1 | g) + (1 | f), chunks_of(d)), "unsupported",
-                 c("s(g, bs = \"re\")", "text or a factor"))
+  # an effect for each level is a smooth term, too
   crossed <- bsvm(y ~ x + (1 | g) + s(f, bs = "re"), chunks_of(d))
   here <- bsvm(y ~ x + (1 | g) + (1 | f), d, engine = engine_gaussian(integrate = FALSE))
   expect_equal(elbo(crossed), elbo(here), tolerance = 1e-4)
@@ -477,7 +475,6 @@ test_that("what cannot be streamed is refused, with what to write", {
   source <- chunks_of(d)
   refused <- function(...) expect_error(bsvm(...), class = "bsvm_error_unsupported")
   refused(y ~ gp(x, infer = "all"), source)
-  refused(y ~ x + (1 | g) + (1 | f), source)
   refused(y ~ x, source, engine = engine_slice())
   refused(y ~ x + (1 | g), source, engine = engine_gaussian())
   refused(y ~ x, source, subset = x > 0)
