@@ -97,7 +97,7 @@ test_that("what functions of the formula find, and options, make the rows anew, 
 
 test_that("rows are in the folder that is named, and nothing is left there", {
   skip_on_cran()
-  folder <- new_folder("rows \u00e9")
+  folder <- folder_for_rows()
   on.exit(unlink(folder, recursive = TRUE))
   d <- cath
   d$g <- rep(1:9, length.out = nrow(d))
@@ -120,7 +120,7 @@ test_that("rows are in the folder that is named, and nothing is left there", {
   before <- list.files(tempdir(), "^bsvm-")
   fit(rows, control = control)
   expect_identical(fits_of(fit(rows)), expected)
-  expect_identical(list.files(tempdir(), "^bsvm-"), before)
+  expect_identical(setdiff(list.files(tempdir(), "^bsvm-"), before), character(0))
   expect_identical(dirname(rows$kept$rows[[1L]]$shards$folder), normalizePath(folder))
   expect_match(list.files(folder), "^bsvm-shards-")
   rm(rows)

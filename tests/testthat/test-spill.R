@@ -144,7 +144,7 @@ test_that("a source that fails leaves nothing behind", {
   before <- list.files(tempdir(), "^bsvm-rows-")
   source <- bsvm_source(chunks_in_turn(cath, cath, transform(cath, sex = 1i)))
   expect_refusal(spill_source(source, "sex", piece_rows = 100), "source", "complex")
-  expect_identical(list.files(tempdir(), "^bsvm-rows-"), before)
+  expect_identical(setdiff(list.files(tempdir(), "^bsvm-rows-"), before), character(0))
 })
 
 test_that("a disk that takes no more bytes is a classed error", {

@@ -551,11 +551,12 @@ test_that("weights and offsets are checked as in memory", {
 test_that("no file is left, whatever happens", {
   d <- streamed_data(500)
   left <- function() list.files(tempdir(), "^bsvm-(rows|shards)-")
+  before <- left() # what earlier tests distributed goes when R likes
   bsvm(y ~ x, chunks_of(d))
   try(bsvm(y ~ x, chunks_of(d), engine = "gibbs"), silent = TRUE)
   try(bsvm(y ~ I(x - mean(x)), chunks_of(d)), silent = TRUE)
   try(bsvm(y ~ x, chunks_of(d), offset = 1e7 + x), silent = TRUE)
-  expect_identical(left(), character(0))
+  expect_identical(setdiff(left(), before), character(0))
 })
 
 test_that("disk that is too small is said before the work", {
