@@ -10,8 +10,8 @@ run <- function() {
     lapply(c(20L, 100L), function(p) {
       do.call(rbind, lapply(1:2, function(threads) scale_rows(rows_for(p), p, threads)))
     }),
-    list(whole_fit_rows(), few_levels_rows(), several_factor_rows(), point_estimate_rows(),
-         many_level_rows(wanted, free))
+    list(whole_fit_rows(), worker_rows(), few_levels_rows(), several_factor_rows(),
+         point_estimate_rows(), many_level_rows(wanted, free))
   ))
 }
 
@@ -83,6 +83,37 @@ whole_fit_rows <- function() {
         figure("... times those in memory", streamed / memory, ""),
         figure("... the same bits", as.numeric(identical(here$posterior, there$posterior)), "",
                at_least = 1))
+}
+
+# Passes of one and of two workers over sockets, from fits of three and of nine.
+worker_rows <- function(n = 1e6, p = 200L, size = 1e5) {
+  at <- 0
+  source <- function(reset = FALSE) {
+    if (reset) {
+      at <<- 0
+      return(NULL)
+    }
+    if (at >= n) return(NULL)
+    at <<- at + size
+    set.seed(at / size)
+    x <- matrix(stats::rnorm(size * p), size, dimnames = list(NULL, paste0("x", seq_len(p))))
+    data.frame(x, y = as.integer(x[, 1L] - x[, 2L] + stats::rlogis(size) > 0))
+  }
+  seconds <- vapply(1:2, function(workers) {
+    cluster <- parallel::makePSOCKcluster(workers)
+    on.exit(parallel::stopCluster(cluster))
+    rows <- distribute(source, cluster)
+    fit <- function(passes) {
+      control <- bsvm_control(max_passes = passes, tol = 1e-300, verbose = FALSE)
+      system.time(suppressWarnings(
+        bsvm(y ~ ., rows, likelihood = "hinge", engine = engine_vb(), control = control)
+      ))[["elapsed"]]
+    }
+    few <- min(fit(3L), fit(3L))
+    (fit(9L) - few) / 6
+  }, 0)
+  rbind(figure("1 000 000 x 200, engine_vb(): a pass by one worker", seconds[1L], "s"),
+        figure("... by two workers, times as fast", seconds[1L] / seconds[2L], "", at_least = 1.7))
 }
 
 # Levels that no file has as a whole, in an R of their own: seconds and peak memory, beside a data frame
