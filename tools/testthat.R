@@ -35,15 +35,22 @@ chosen_files <- function(which) {
 
 is_mine <- function(file) dir.create(file.path(claims, file), showWarnings = FALSE)
 
+# What tests replace in the package they put back: other files would meet it.
+package_now <- function() as.list(asNamespace("bsvm"), all.names = TRUE, sorted = TRUE)
+
 run_file <- function(file) {
+  before <- package_now()
   results <- test_dir("tests/testthat", filter = paste0("^", file, "$"), package = "bsvm",
                       load_package = "installed", stop_on_failure = FALSE,
                       reporter = SummaryReporter$new(show_praise = FALSE, max_reports = Inf))
+  after <- package_now()
+  changed <- names(after)[!mapply(identical, before, after)]
+  if (length(changed) > 0L) changed <- paste("not put back:", toString(changed))
   frame <- as.data.frame(results)
   if (extended) keep_long(frame)
-  list(passed = sum(frame$passed), failed = sum(frame$failed) + sum(frame$error),
+  list(passed = sum(frame$passed), failed = sum(frame$failed) + sum(frame$error) + length(changed),
        skipped = sum(frame$skipped), seconds = sum(frame$real), lost = lost_tests(results),
-       failures = failures(results))
+       failures = c(failures(results), changed))
 }
 
 # In a line each, for the end of a long output.

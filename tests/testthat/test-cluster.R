@@ -413,7 +413,7 @@ test_that("clusters of mirai give the same bits, and an error once a process was
   d <- cluster_data()
   here <- cluster_result(cluster_fits$vb_groups(d))
   cluster <- make()
-  on.exit(try(parallel::stopCluster(cluster), silent = TRUE))
+  on.exit(try(parallel::stopCluster(cluster), silent = TRUE), add = TRUE)
   fit <- function(cluster) try_fit(cluster_fits$vb_groups(d, cluster = cluster))
   expect_identical(fit(cluster)$fit, here)
   tools::pskill(parallel::clusterCall(cluster, Sys.getpid)[[1]], tools::SIGKILL)
