@@ -211,7 +211,7 @@ test_that("bases are made from rows spread evenly, with levels and extremes", {
   local_replace("most_spread_rows", 100)
   parts <- parse_formula(y ~ s(x) + f, d)
   spill <- spill_source(bsvm_source(chunks_of(d)), c("x", "f", "y"))
-  on.exit(drop_spill(spill))
+  on.exit(drop_spill(spill), add = TRUE)
   found <- rows_spread(spill, parts, row_chooser(parts, list(), NULL), TRUE)
   levels <- which(!duplicated(d$f) | !duplicated(d$y))
   wanted <- c(round(seq(1, 3000, length.out = 100)), which.min(d$x), which.max(d$x), levels)
