@@ -266,7 +266,7 @@ TEST_CASE("chains over shards with several factors have the posterior of those i
   };
   const auto one = sampler->start(whole, source_maker(whole), 1, 3, 0, 0);
   const auto other = sampler->start(
-      shards.elsewhere, [&](Use use, int threads) { return shards.source(use, threads, 0); }, 1, 3, 0, 0);
+      shards.elsewhere, [&](Use use, int threads) { return shards.source(use, threads); }, 1, 3, 0, 0);
   const Moments here = moments(*one), there = moments(*other);
   for (Index j = 0; j < data.columns(); ++j) {
     CAPTURE(j);
