@@ -68,7 +68,15 @@ with_rows_of.default <- function(cluster, spec, fit) {
   source <- tryCatch(row_source(spec$cluster, spec$problem, spec$model),
                      error = function(e) stop(as_cluster_error(e)))
   on.exit(tryCatch(source$close(), error = function(e) NULL))
-  fit(problem_elsewhere(spec$problem, source), core_ask_rows(source$ask))
+  fit_asking(fit, problem_elsewhere(spec$problem, source), source$ask)
+}
+
+# Ctrl-C waits for answer_or_condition(), which lets it in: between two answers it would end the call
+# of the core without a fit.
+fit_asking <- function(fit, problem, ask) {
+  force(problem)
+  rows <- core_ask_rows(ask)
+  suspendInterrupts(fit(problem, rows))
 }
 
 # The core's description of rows that are elsewhere.
@@ -88,12 +96,12 @@ problem_elsewhere <- function(problem, source) {
 answer_or_condition <- function(ask) {
   function(question) {
     session$questions <- question$number <- max(session$questions, 0) + 1
-    tryCatch({
+    tryCatch(allowInterrupts({
       found <- ask(question)
       if (!identical(found$number, question$number)) stop("an answer to another question came")
       if (inherits(found$answer, "error")) stop(found$answer)
       found$answer
-    }, error = as_cluster_error, interrupt = identity)
+    }), error = as_cluster_error, interrupt = identity)
   }
 }
 

@@ -343,15 +343,15 @@ with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
   if (has_checkpoint(spec$engine)) {
     known$rows <- c(own, list(sums = core_shard_sums(cluster$paths)))
   }
-  rows <- if (is_estimator(spec$engine)) {
+  if (is_estimator(spec$engine)) {
     check_largest_level(cluster$large$rows, cluster$columns)
-    core_shard_parts(own, spec$model, known, cluster$paths)
+    fit(known, core_shard_parts(own, spec$model, known, cluster$paths))
   } else if (is.null(cluster$team)) {
-    core_shard_rows(own, spec$model, known, cluster$paths, file.path(cluster$folder, "state-"),
-                    group_file_names(spec, cluster))
+    fit(known, core_shard_rows(own, spec$model, known, cluster$paths,
+                               file.path(cluster$folder, "state-"),
+                               group_file_names(spec, cluster)))
   } else {
     cluster$team$groups_to <- group_file_names(spec, cluster)
-    ask_rows_of_team(cluster$team, cluster, own, spec$model, known)
+    fit_asking(fit, known, ask_rows_of_team(cluster$team, cluster, own, spec$model, known))
   }
-  fit(known, rows)
 }

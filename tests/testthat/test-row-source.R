@@ -243,6 +243,34 @@ test_that("answers that do not fit the model are errors, and an interrupted one 
   expect_finite(interrupted[c("mean", "covariance", "bound")])
 })
 
+# R looks for a signal now and then: this one is seen somewhere after the answer was given.
+signalled_lines <- c(
+  "d <- grouped_data()",
+  "spec <- bsvm_spec(bsvm_frame(y ~ x1 + (1 | g), d), engine = 'vb', likelihood = 'hinge')",
+  "bsvm:::hold_rows('test', spec$problem, spec$model)",
+  "left <- 0",
+  "source <- bsvm:::new_row_source(function(question) {",
+  "  found <- bsvm:::answer_rows('test', question)",
+  "  if (question$what == 'sums' && (left <<- left - 1) == 0) tools::pskill(Sys.getpid(), tools::SIGINT)",
+  "  found",
+  "})",
+  "problem <- bsvm:::problem_elsewhere(spec$problem, source)",
+  "fit <- function(problem, rows) bsvm:::core_fit(problem, spec$model, core_options(), rows)",
+  "result <- vapply(1:60, function(k) {",
+  "  left <<- 3",
+  "  for (wait in seq_len(17 * k)) list(wait)",
+  "  bsvm:::fit_asking(fit, problem, source$ask)$termination",
+  "}, '')"
+)
+
+test_that("Ctrl-C between two answers ends a fit as Ctrl-C in one does", {
+  skip_on_cran()
+  skip_on_os("windows")
+  data <- deparse1(normalizePath(test_path("helper-data.R")))
+  found <- child_result(c(sprintf("source(%s)", data), signalled_lines))
+  expect_identical(found$value, rep("interrupted", 60))
+})
+
 test_that("only a place with a row source can be given", {
   d <- binary_data()
   for (place in list(4, "here", list(), structure(list(), class = "cluster"))) {

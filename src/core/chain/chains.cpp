@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/progress.hpp"
 #include "checkpoint.hpp"
+#include "coefficients/coefficients.hpp"
 #include "diagnosis.hpp"
 #include "rows/lanes.hpp"
 
@@ -208,10 +209,7 @@ class Run {
   // The largest ratio of draws needed to draws there are; what does not vary needs none.
   double worst() const {
     double out = 0;
-    const auto look = [&](Mat ChainDraws::*part, Index row) {
-      Mat draws(draws_, static_cast<Index>(chains_.size()));
-      for (Index k = 0; k < draws.cols(); ++k)
-        draws.col(k) = (chains_[k]->draws().*part).row(row).head(draws_);
+    const auto look = [&](const Mat& draws) {
       if (draws.maxCoeff() == draws.minCoeff()) return;
       const Diagnosis seen = diagnose(draws);
       const double size = std::min(seen.bulk, seen.tail);
@@ -220,14 +218,36 @@ class Run {
       if (!(seen.rhat <= kEnoughRhat)) out = std::max(out, 1.5);
     };
     const ChainDraws& first = chains_[0]->draws();
-    for (Index k = 0; k < first.hyper.rows(); ++k) look(&ChainDraws::hyper, k);
+    std::vector<Mat> hyper;
+    for (Index k = 0; k < first.hyper.rows(); ++k) hyper.push_back(all(&ChainDraws::hyper, k));
+    for (const ShownCovariance& of : options_.covariances) show(of, hyper);
+    for (const Mat& draws : hyper) look(draws);
     const Index p = std::min(first.coefficients.rows(), options_.identified);
     const Index few = std::min(p, kWatched);
     for (Index k = 0; k < few; ++k)
-      look(&ChainDraws::coefficients,
-           few == 1 ? 0 : static_cast<Index>(std::nearbyint(static_cast<double>(k * (p - 1)) /
-                                                            static_cast<double>(few - 1))));
+      look(all(&ChainDraws::coefficients,
+               few == 1 ? 0 : static_cast<Index>(std::nearbyint(static_cast<double>(k * (p - 1)) /
+                                                                static_cast<double>(few - 1)))));
     return out;
+  }
+
+  // A row of what was drawn: (draws, chains).
+  Mat all(Mat ChainDraws::*part, Index row) const {
+    Mat out(draws_, static_cast<Index>(chains_.size()));
+    for (Index k = 0; k < out.cols(); ++k)
+      out.col(k) = (chains_[k]->draws().*part).row(row).head(draws_);
+    return out;
+  }
+
+  // In place: standard deviations, then correlations.
+  static void show(const ShownCovariance& of, std::vector<Mat>& hyper) {
+    const auto at = [&](Index i, Index j) -> Mat& {
+      return hyper[of.first + i + j * of.q - j * (j + 1) / 2];
+    };
+    for (Index i = 0; i < of.q; ++i) {
+      at(i, i) = at(i, i).cwiseSqrt();
+      for (Index j = 0; j < i; ++j) at(i, j).array() /= at(i, i).array() * at(j, j).array();
+    }
   }
 
   Index done() const {
@@ -321,9 +341,31 @@ SampleResult run_chains(const MakeChain& make, const SampleOptions& options, Hos
   return Run(make, options, host).result();
 }
 
+namespace {
+
+// Of the groups' effects, and of parameters of the likelihood.
+std::vector<ShownCovariance> shown_covariances(const Problem& problem) {
+  const Coefficients side(problem, 0, false);
+  const State state = side.start(Vec());
+  std::vector<ShownCovariance> out;
+  Index first = 0;
+  for (const PriorPart& part : side.parts()) {
+    const Index rows = static_cast<Index>(part.slot.prior->drawn(side.hyper(state, part)).size());
+    const Index q = part.slot.prior->effects();
+    for (Index k = 0; (part.group || part.parameter()) && k < rows; k += q * (q + 1) / 2)
+      out.push_back({first + k, q});
+    first += rows;
+  }
+  return out;
+}
+
+}  // namespace
+
 SampleResult run_chains(Sampler& sampler, const Problem& problem,
-                        const MakeDraws& make_source, const SampleOptions& options,
+                        const MakeDraws& make_source, const SampleOptions& given,
                         Host& host) {
+  SampleOptions options = given;
+  options.covariances = shown_covariances(problem);
   const auto make = [&](int threads, std::uint64_t seed, int chain) {
     if (chain == 0) sampler.prepare(problem, make_source, options.threads, host);
     return sampler.start(problem, make_source, threads, seed, chain, options.burnin);

@@ -7,11 +7,17 @@
 
 namespace bsvm {
 
-// When chains are long enough: by every parameter of the priors and some coefficients, evenly
-// spread.
+// When chains are long enough: by every parameter of the priors, as users read it, and some
+// coefficients, evenly spread.
 constexpr double kEnoughDraws = 400, kEnoughRhat = 1.01;  // of all chains, bulk and tail
 constexpr Index kWatched = 50;                            // coefficients
 constexpr Index kAll = Index{1} << 53;
+
+// Hyper-parameters from `first` that are the lower triangle, by columns, of a q x q covariance. Users
+// read standard deviations and correlations.
+struct ShownCovariance {
+  Index first, q;
+};
 
 struct SampleOptions {
   Index draws = 1000;   // kept, per chain
@@ -26,6 +32,7 @@ struct SampleOptions {
   bool keep_unknowns = true;  // likewise of unknown entries
   Index every = 0;           // Chain::read_seldom() is kept of each such draw; 0: of none
   Index identified = kAll;   // of the coefficients the first, which mean the same in all chains
+  std::vector<ShownCovariance> covariances;  // of the hyper-parameters; others are read as they are
   std::string checkpoint;    // file to write now and then, or none
   bool resume = false;       // go on from that file if it exists
   double interval = 60;      // seconds between two writings
