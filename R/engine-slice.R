@@ -37,8 +37,8 @@
 #'
 #' **How many draws.** With `draws = NULL` each chain first makes 300 draws. Then all chains
 #' continue until Rhat is at most 1.01 and effective sample sizes, bulk and tail, are at least 400.
-#' This applies to every variance, covariance and coefficient (of more than 50 coefficients, to 50
-#' of them).
+#' This applies to what `summary()` shows: variances, the groups' standard deviations
+#' and correlations, parameters of the likelihood, and coefficients (of more than 50, to 50 of them).
 #'
 #' Chains stop at 10,000 draws each, or from 1000 on if more than 15,000 would be needed. They stop
 #' earlier if draws would need more than 256 MB or half of the option `bsvm.max_memory`. In these

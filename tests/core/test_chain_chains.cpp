@@ -1,13 +1,17 @@
 // Runs of several chains: any number of threads, interrupted, resumed from a file.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include "base/error.hpp"
 #include "chain/chains.hpp"
 #include "chain/checkpoint.hpp"
+#include "chain/diagnosis.hpp"
 #include "hosts.hpp"
 #include "rows/memory/memory_source.hpp"
 #include "simulate.hpp"
@@ -261,5 +265,96 @@ TEST_CASE("checkpoints that can't be gone on from are refused and left as they a
     put(file.path, good.substr(0, at));
     CHECK(refused(m.problem, options));
     CHECK(contents(file.path) == good.substr(0, at));
+  }
+}
+
+// ---- how long chains are, where they stop by themselves ------------------------------------------
+
+namespace {
+
+constexpr Index kFirst = 300;
+
+// A chain that "draws" a column of given hyper-parameters in each sweep.
+class Given : public Counting {
+ public:
+  explicit Given(const Mat& hyper) : hyper_(hyper) {}
+  void read(Draw& draw) const override {  // before the first sweep, too
+    draw.hyper = hyper_.col(std::max<Index>(sweeps() - 1, 0));
+  }
+
+ private:
+  Mat hyper_;
+};
+
+// How many of two times kFirst draws are made.
+Index kept(const std::vector<Mat>& hyper, const std::vector<ShownCovariance>& covariances,
+           const std::vector<Index>& numbers) {
+  SampleOptions options;
+  options.draws = kFirst;
+  options.most = 2 * kFirst;
+  options.burnin = 0;
+  options.covariances = covariances;
+  options.numbers = numbers;
+  Host host;
+  return run_chains([&](int, std::uint64_t, int chain) { return std::make_unique<Given>(hyper[chain]); },
+                    options, host).kept;
+}
+
+// Of the first draws of row k.
+double rhat(const std::vector<Mat>& hyper, Index k, double (*shown)(double)) {
+  Mat draws(kFirst, 4);
+  for (Index chain = 0; chain < 4; ++chain)
+    draws.col(chain) = hyper[chain].row(k).head(kFirst).unaryExpr(shown);
+  return diagnose(draws).rhat;
+}
+
+double as_is(double x) { return x; }
+double root(double x) { return std::sqrt(x); }
+double logarithm(double x) { return 0.5 * std::log(x); }
+double share(double x) { return 1 / (1 + std::sqrt(x)); }
+
+}  // namespace
+
+TEST_CASE("chains that agree on a covariance go on if its correlation differs") {
+  // Signs of a correlation are random in all. Its size is one half in the first two chains, and
+  // larger in two thirds of the draws of the others; sizes of covariances have the same law.
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> uniform;
+  const auto variance = [](double u) { return std::exp(4 * std::min(0.99, std::max(0.01, u))); };
+  std::vector<Mat> hyper(4, Mat::Ones(3, 2 * kFirst));
+  for (int chain = 0; chain < 4; ++chain)
+    for (Index t = 0; t < 2 * kFirst; ++t) {
+      const double u = uniform(random), moved = chain < 2 ? u : std::fmod(u + 1.0 / 3, 1.0);
+      hyper[chain](0, t) = variance(u);
+      hyper[chain](1, t) = (uniform(random) < 0.5 ? -0.5 : 0.5) * std::sqrt(variance(moved));
+    }
+  REQUIRE(rhat(hyper, 0, as_is) < 1.01);
+  REQUIRE(rhat(hyper, 0, root) < 1.01);
+  REQUIRE(rhat(hyper, 1, as_is) < 1.01);
+  CHECK(kept(hyper, {}, {}) == kFirst);
+  CHECK(kept(hyper, {{0, 1}, {2, 1}}, {}) == kFirst);
+  CHECK(kept(hyper, {{0, 2}}, {}) > kFirst);
+}
+
+TEST_CASE("chains go on if a parameter differs in a form in which it is read") {
+  // Draws whose chains agree on the number, but not quite on the form.
+  std::mt19937_64 random(2);
+  std::normal_distribution<double> normal;
+  for (const auto form : {logarithm, share}) {
+    std::vector<Mat> hyper(4, Mat(1, 2 * kFirst));
+    double seen = 0;
+    for (int trial = 0; trial < 10000 && !(seen > 1.01); ++trial) {
+      for (Mat& chain : hyper) {
+        double z = normal(random);
+        for (Index t = 0; t < 2 * kFirst; ++t) {
+          z = 0.45 * z + std::sqrt(1 - 0.45 * 0.45) * normal(random);
+          chain(0, t) = std::exp(6 * z);
+        }
+      }
+      if (rhat(hyper, 0, root) <= 1.01) seen = rhat(hyper, 0, form);
+    }
+    REQUIRE(seen > 1.01);
+    CHECK(kept(hyper, {{0, 1}}, {}) == kFirst);
+    CHECK(kept(hyper, {{0, 1}}, {0}) > kFirst);
   }
 }

@@ -222,6 +222,11 @@ class Run {
     for (Index k = 0; k < first.hyper.rows(); ++k) hyper.push_back(all(&ChainDraws::hyper, k));
     for (const ShownCovariance& of : options_.covariances) show(of, hyper);
     for (const Mat& draws : hyper) look(draws);
+    // What is far from the median depends on the form: a share or a logarithm is read of some.
+    for (const Index k : options_.numbers) {
+      look(hyper[k].array().log());
+      look((1 + hyper[k].array()).inverse());
+    }
     const Index p = std::min(first.coefficients.rows(), options_.identified);
     const Index few = std::min(p, kWatched);
     for (Index k = 0; k < few; ++k)
@@ -343,20 +348,20 @@ SampleResult run_chains(const MakeChain& make, const SampleOptions& options, Hos
 
 namespace {
 
-// Of the groups' effects, and of parameters of the likelihood.
-std::vector<ShownCovariance> shown_covariances(const Problem& problem) {
+// What users read of the groups' effects and of parameters of the likelihood.
+void add_shown(const Problem& problem, SampleOptions& options) {
   const Coefficients side(problem, 0, false);
   const State state = side.start(Vec());
-  std::vector<ShownCovariance> out;
   Index first = 0;
   for (const PriorPart& part : side.parts()) {
     const Index rows = static_cast<Index>(part.slot.prior->drawn(side.hyper(state, part)).size());
     const Index q = part.slot.prior->effects();
-    for (Index k = 0; (part.group || part.parameter()) && k < rows; k += q * (q + 1) / 2)
-      out.push_back({first + k, q});
+    for (Index k = 0; (part.group || part.parameter()) && k < rows; k += q * (q + 1) / 2) {
+      options.covariances.push_back({first + k, q});
+      if (part.parameter()) options.numbers.push_back(first + k);
+    }
     first += rows;
   }
-  return out;
 }
 
 }  // namespace
@@ -365,7 +370,7 @@ SampleResult run_chains(Sampler& sampler, const Problem& problem,
                         const MakeDraws& make_source, const SampleOptions& given,
                         Host& host) {
   SampleOptions options = given;
-  options.covariances = shown_covariances(problem);
+  add_shown(problem, options);
   const auto make = [&](int threads, std::uint64_t seed, int chain) {
     if (chain == 0) sampler.prepare(problem, make_source, options.threads, host);
     return sampler.start(problem, make_source, threads, seed, chain, options.burnin);

@@ -32,7 +32,9 @@ struct SampleOptions {
   bool keep_unknowns = true;  // likewise of unknown entries
   Index every = 0;           // Chain::read_seldom() is kept of each such draw; 0: of none
   Index identified = kAll;   // of the coefficients the first, which mean the same in all chains
-  std::vector<ShownCovariance> covariances;  // of the hyper-parameters; others are read as they are
+  // Of the hyper-parameters; others are read as they are.
+  std::vector<ShownCovariance> covariances;
+  std::vector<Index> numbers;  // which of them are parameters of the likelihood
   std::string checkpoint;    // file to write now and then, or none
   bool resume = false;       // go on from that file if it exists
   double interval = 60;      // seconds between two writings
