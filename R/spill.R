@@ -1,7 +1,7 @@
 # Rows of a source on disk, so that they are read from the source once and from then on by position.
 #
 # spill_source(source, columns, folder, grouping, classes, lone) reads all rows in order and writes them in
-# pieces of `spill_rows` rows, the last of which may be shorter: files piece-000001, ... in `folder`,
+# pieces of `piece_rows` rows, the last of which may be shorter: files piece-000001, ... in `folder`,
 # each a list of plain vectors. How the source was cut into chunks changes nothing. It returns, and
 # saves as meta.rds, an object of class bsvm_spill:
 #   folder      its path; `made`: was it made for this?
@@ -18,12 +18,18 @@
 # If anything fails, or is interrupted, the source is closed and this spill's files are removed.
 # Errors of writing, and of pieces that have changed since, have class "disk".
 
+# R keeps several copies of a piece while its rows are prepared.
 spill_rows <- 65536L
+spill_numbers <- 2^19
 prototype_rows <- 1000
 prototype_levels <- 20000
 
+rows_of_piece <- function(columns) {
+  as.integer(min(spill_rows, max(1024, spill_numbers %/% length(columns))))
+}
+
 spill_source <- function(source, columns, folder = NULL, grouping = character(),
-                         classes = character(), verbose = NULL, piece_rows = spill_rows,
+                         classes = character(), verbose = NULL, piece_rows = rows_of_piece(columns),
                          write = write_value, lone = character()) {
   spill <- c(spill_folder(folder), list(rows = 0, pieces = 0L, piece_rows = piece_rows))
   done <- FALSE
