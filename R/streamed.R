@@ -87,8 +87,15 @@ refuse_streamed <- function(written, arguments) {
 
 refuse_streamed_terms <- function(parts, likelihood) {
   refuse <- function(...) abort("unsupported", "A source of rows does not support ", ...)
-  if (is_call_to(parts$formula[[2L]], "cbind") && kind_for(likelihood) == "numbers") {
-    refuse("several responses. Fit each by itself, or use a data frame.")
+  if (is_call_to(parts$formula[[2L]], "cbind")) {
+    if (kind_for(likelihood) == "numbers") {
+      refuse("several responses. Fit each by itself, or use a data frame.")
+    }
+    refuse("counts of two classes. Give each row twice: with the first class and the successes as ",
+           "`weights`, and with the other class and the failures.")
+  }
+  if (!is.null(likelihood_scale(likelihood))) {
+    refuse("a scale that differs by row. Use a data frame.")
   }
   for (term in parts$bases) {
     if (!inherits(basis_kind(term), "bsvm_basis_gp")) next
@@ -103,9 +110,9 @@ refuse_streamed_terms <- function(parts, likelihood) {
 }
 
 refuse_streamed_frame <- function(frame) {
-  refuse <- function(...) abort("unsupported", "A source of rows does not support ", ...)
-  if (is_sparse(frame$x)) refuse("factors with this many levels. Use `(1 | f)` for one of them.")
-  if (!is.null(frame$scale_model)) refuse("a scale that differs by row.")
+  if (!is_sparse(frame$x)) return(invisible())
+  abort("unsupported", "A source of rows does not support factors with this many levels. Use ",
+        "`(1 | f)` for one of them.")
 }
 
 # Are the rows of a frame in files, and those it has a sample of them?

@@ -235,7 +235,9 @@ test_that("terms that need all rows are refused before the source is read", {
   d <- streamed_data(100)
   for (refused in list(function(data) bsvm(y ~ factors(x, z, k = 1), data),
                        function(data) bsvm(y ~ x, data, engine = engine_slice()),
-                       function(data) bsvm(y ~ gp(x), data, engine = engine_ecm()))) {
+                       function(data) bsvm(y ~ gp(x), data, engine = engine_ecm()),
+                       function(data) bsvm(z ~ x, data, likelihood = likelihood_laplace(~ x)),
+                       function(data) bsvm(cbind(x, z) ~ k, data, likelihood = "gaussian"))) {
     read <- 0
     rows <- chunks_of(d)
     counted <- function(reset) {
@@ -245,6 +247,7 @@ test_that("terms that need all rows are refused before the source is read", {
     expect_refusal(refused(counted), "unsupported", "data frame")
     expect_lte(read, 1) # for the names of the columns
   }
+  expect_refusal(bsvm(cbind(k, k) ~ x, chunks_of(d)), "unsupported", "Give each row twice")
 })
 
 test_that("responses of numbers are checked in all rows of a source", {
@@ -258,10 +261,8 @@ test_that("responses of numbers are checked in all rows of a source", {
   refused(at_end(-1e200), "response", "at most 1e150")
   refused(at_end(0), "missing", "the response", log(z) ~ x)
   refused(identity, "response", c("`f` must be numbers", "two classes"), f ~ x)
-  refused(identity, "unsupported", "several responses", cbind(z, k) ~ x)
   refused(function(d) transform(d, z = z * 1e-160), "response", "Rescale it")
   refused(function(d) transform(d, z = 7), "response", "2500 rows of the value 7")
-  refused(identity, "unsupported", "differs by row", likelihood = likelihood_gaussian(~ x))
   refused(identity, "unsupported", "parameters that are inferred", engine = engine_gibbs())
   refused(identity, "weights", "response of classes", class.weights = c(1, 2))
   refused(function(d) transform(d, k = replace(k, 2400, 2e7)), "offset", "sizes up to",
