@@ -5,8 +5,16 @@ core_approximate <- function(problem, model, options, rows = NULL) {
     .Call(`_bsvm_core_approximate`, problem, model, options, rows)
 }
 
+core_tell <- function(tell, done, all) {
+    invisible(.Call(`_bsvm_core_tell`, tell, done, all))
+}
+
 core_ask_rows <- function(ask) {
     .Call(`_bsvm_core_ask_rows`, ask)
+}
+
+core_note_interrupt <- function(rows) {
+    invisible(.Call(`_bsvm_core_note_interrupt`, rows))
 }
 
 core_new_moments <- function(columns) {

@@ -106,12 +106,12 @@ tell_lost <- function(team) {
        "others took over their rows, and the result is the same. Make the cluster again.")
 }
 
-# The questions of a fit to its shards on a cluster.
+# The place for rows that the shards of a fit are with a cluster.
 ask_rows_of_team <- function(team, shards, problem, model, known) {
   start_run(team, shards, list(problem = problem, model = model, known = known))
   large <- length(known$large$level)
   team$add <- if (large == 0L) `+` else function(one, two) {
     core_add_sums(one, two, shards$columns, max(1L, shards$slopes), large)
   }
-  new_row_source(team_asker(team))$ask
+  core_ask_rows(new_row_source(team_asker(team))$ask)
 }

@@ -34,7 +34,8 @@
 # With several grouping factors "groups" and "effects" are answered in another form
 # (src/r_held_rows.cpp), zeros for levels that are not here, and added.
 #
-# tell(done, all) says how many files of all are done; it is called here alone, when a pass takes long.
+# tell(done, all) says how many files of all are done; it is called here alone, when a pass takes long,
+# and only until the question is answered.
 # `state` is the vector of the State. Its size, and the size of the sums, does not grow with rows or
 # with levels of a usual number of rows. So far the frame is in this session, too: methods of the fit
 # read the rows there.
@@ -68,15 +69,12 @@ with_rows_of.default <- function(cluster, spec, fit) {
   source <- tryCatch(row_source(spec$cluster, spec$problem, spec$model),
                      error = function(e) stop(as_cluster_error(e)))
   on.exit(tryCatch(source$close(), error = function(e) NULL))
-  fit_asking(fit, problem_elsewhere(spec$problem, source), source$ask)
+  fit_asking(fit, problem_elsewhere(spec$problem, source), core_ask_rows(source$ask))
 }
 
-# Ctrl-C waits for answer_or_condition(), which lets it in: between two answers it would end the call
-# of the core without a fit.
-fit_asking <- function(fit, problem, ask) {
-  force(problem)
-  rows <- core_ask_rows(ask)
-  suspendInterrupts(fit(problem, rows))
+# Ctrl-C that R sees between two answers must not end the call of the core without a fit.
+fit_asking <- function(fit, problem, rows) {
+  withCallingHandlers(fit(problem, rows), interrupt = function(e) core_note_interrupt(rows))
 }
 
 # The core's description of rows that are elsewhere.
@@ -96,12 +94,14 @@ problem_elsewhere <- function(problem, source) {
 answer_or_condition <- function(ask) {
   function(question) {
     session$questions <- question$number <- max(session$questions, 0) + 1
-    tryCatch(allowInterrupts({
+    tryCatch({
+      pointer <- question$tell
+      if (!is.null(pointer)) question$tell <- function(done, all) core_tell(pointer, done, all)
       found <- ask(question)
       if (!identical(found$number, question$number)) stop("an answer to another question came")
       if (inherits(found$answer, "error")) stop(found$answer)
       found$answer
-    }), error = as_cluster_error, interrupt = identity)
+    }, error = as_cluster_error, interrupt = identity)
   }
 }
 

@@ -24,6 +24,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_tell
+void core_tell(SEXP tell, double done, double all);
+RcppExport SEXP _bsvm_core_tell(SEXP tellSEXP, SEXP doneSEXP, SEXP allSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type tell(tellSEXP);
+    Rcpp::traits::input_parameter< double >::type done(doneSEXP);
+    Rcpp::traits::input_parameter< double >::type all(allSEXP);
+    core_tell(tell, done, all);
+    return R_NilValue;
+END_RCPP
+}
 // core_ask_rows
 Rcpp::RObject core_ask_rows(Rcpp::Function ask);
 RcppExport SEXP _bsvm_core_ask_rows(SEXP askSEXP) {
@@ -32,6 +43,15 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::Function >::type ask(askSEXP);
     rcpp_result_gen = Rcpp::wrap(core_ask_rows(ask));
     return rcpp_result_gen;
+END_RCPP
+}
+// core_note_interrupt
+void core_note_interrupt(SEXP rows);
+RcppExport SEXP _bsvm_core_note_interrupt(SEXP rowsSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    core_note_interrupt(rows);
+    return R_NilValue;
 END_RCPP
 }
 // core_new_moments
@@ -816,7 +836,9 @@ END_RCPP
 
 static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_approximate", (DL_FUNC) &_bsvm_core_approximate, 4},
+    {"_bsvm_core_tell", (DL_FUNC) &_bsvm_core_tell, 3},
     {"_bsvm_core_ask_rows", (DL_FUNC) &_bsvm_core_ask_rows, 1},
+    {"_bsvm_core_note_interrupt", (DL_FUNC) &_bsvm_core_note_interrupt, 1},
     {"_bsvm_core_new_moments", (DL_FUNC) &_bsvm_core_new_moments, 1},
     {"_bsvm_core_add_moments", (DL_FUNC) &_bsvm_core_add_moments, 3},
     {"_bsvm_core_moments_of", (DL_FUNC) &_bsvm_core_moments_of, 2},

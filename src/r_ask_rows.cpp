@@ -1,6 +1,7 @@
 // Rows that are reached by asking a function of R. What it is asked, and its answers, are in
 // R/row-source.R; r_held_rows.cpp answers where the rows are.
 #include <functional>
+#include <memory>
 
 #include "core/rows/large_levels.hpp"
 #include "core/rows/shared_levels.hpp"
@@ -14,9 +15,33 @@ using Rcpp::NumericVector;
 
 namespace {
 
+using Tell = std::function<void(double, double)>;
+
+// A pointer for R to what lives as long as this. No R code is run to make it.
+template <class T>
+class Lent {
+ public:
+  explicit Lent(T& of) : pointer_(&of, false) {}
+  ~Lent() { R_ClearExternalPtr(pointer_); }
+  SEXP pointer() const { return pointer_; }
+
+ private:
+  Rcpp::XPtr<T> pointer_;
+};
+
+// Makes rows that are asked for. `interrupted`: has R seen Ctrl-C between two answers?
+struct Asking {
+  Rcpp::Function ask;
+  std::shared_ptr<bool> interrupted = std::make_shared<bool>(false);
+
+  std::unique_ptr<bsvm::DrawSource> operator()(const bsvm::Problem&, bsvm::Use use,
+                                               int threads) const;
+};
+
 class AskedRows : public bsvm::DrawSource {
  public:
-  AskedRows(const Rcpp::Function& ask, bsvm::Use use, int threads) : ask_(ask), use_(use) {
+  AskedRows(const Asking& asking, bsvm::Use use, int threads)
+      : ask_(asking.ask), interrupted_(asking.interrupted), use_(use) {
     source_ = as<int>(answer("open", List::create(_["threads"] = threads)));
   }
 
@@ -25,12 +50,13 @@ class AskedRows : public bsvm::DrawSource {
   void sums(const bsvm::State& state, bsvm::RowSums& out, bsvm::Host& host) override {
     if (host.interrupted()) throw bsvm::Interrupted();
     const std::string pass = "pass " + std::to_string(++passes_) + ", file ";
-    const std::function<void(double, double)> tell = [&](double done, double all) {
+    Tell tell = [&](double done, double all) {
       host.progress(pass + std::to_string(static_cast<long>(done)) + " of " +
                     std::to_string(static_cast<long>(all)));
     };
+    const Lent<Tell> lent(tell);
     out.x = numbers("sums", List::create(_["state"] = to_numeric(state.x),
-                                         _["tell"] = Rcpp::InternalFunction(tell)),
+                                         _["tell"] = lent.pointer()),
                     out.x.size());
   }
 
@@ -99,10 +125,22 @@ class AskedRows : public bsvm::DrawSource {
   Rcpp::RObject answer(const char* what, const List& more) const {
     const List common = List::create(_["what"] = what, _["source"] = source_,
                                      _["use"] = static_cast<int>(use_));
-    const Rcpp::RObject found = ask_(join(common, more));
+    const Rcpp::RObject found = said(join(common, more));
     if (Rf_inherits(found, "interrupt")) throw bsvm::Interrupted();
     if (Rf_inherits(found, "condition")) throw Signalled(found);
     return found;
+  }
+
+  // R may see Ctrl-C before answer_or_condition() has begun, or when it has ended: it then leaves by a
+  // jump, as it does where a handler of the caller wants a condition.
+  Rcpp::RObject said(const List& question) const {
+    try {
+      return ask_(question);
+    } catch (const Rcpp::LongjumpException& jump) {
+      if (!*interrupted_) throw;
+      R_ReleaseObject(jump.token);
+      throw bsvm::Interrupted();
+    }
   }
 
   static bsvm::Mat matrix(const Rcpp::NumericMatrix& x) {
@@ -117,10 +155,16 @@ class AskedRows : public bsvm::DrawSource {
   }
 
   Rcpp::Function ask_;
+  std::shared_ptr<const bool> interrupted_;
   bsvm::Use use_;
   int source_ = 0, passes_ = 0;
   mutable List found_;  // what effects() gave last
 };
+
+std::unique_ptr<bsvm::DrawSource> Asking::operator()(const bsvm::Problem&, bsvm::Use use,
+                                                     int threads) const {
+  return std::unique_ptr<bsvm::DrawSource>(new AskedRows(*this, use, threads));
+}
 
 }  // namespace
 
@@ -133,11 +177,18 @@ bsvm::MakeDraws source_for(const bsvm::Problem& problem, SEXP rows) {
   };
 }
 
+// For answer_or_condition(): the function `tell` of a question.
+// [[Rcpp::export(rng = false)]]
+void core_tell(SEXP tell, double done, double all) { (*Rcpp::XPtr<Tell>(tell))(done, all); }
+
 // Rows that `ask`, a function of a question, knows of.
 // [[Rcpp::export(rng = false)]]
 Rcpp::RObject core_ask_rows(Rcpp::Function ask) {
-  const auto make = [ask](const bsvm::Problem&, bsvm::Use use, int threads) {
-    return std::unique_ptr<bsvm::DrawSource>(new AskedRows(ask, use, threads));
-  };
-  return Rcpp::RObject(Rcpp::XPtr<RowsMaker>(new RowsMaker(make)));
+  return Rcpp::RObject(Rcpp::XPtr<RowsMaker>(new RowsMaker(Asking{ask})));
+}
+
+// For fit_asking(): R has seen Ctrl-C, and is about to leave the fit.
+// [[Rcpp::export(rng = false)]]
+void core_note_interrupt(SEXP rows) {
+  *Rcpp::XPtr<RowsMaker>(rows)->target<Asking>()->interrupted = true;
 }

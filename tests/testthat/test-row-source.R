@@ -259,7 +259,7 @@ signalled_lines <- c(
   "result <- vapply(1:60, function(k) {",
   "  left <<- 3",
   "  for (wait in seq_len(17 * k)) list(wait)",
-  "  bsvm:::fit_asking(fit, problem, source$ask)$termination",
+  "  bsvm:::fit_asking(fit, problem, bsvm:::core_ask_rows(source$ask))$termination",
   "}, '')"
 )
 
@@ -269,6 +269,29 @@ test_that("Ctrl-C between two answers ends a fit as Ctrl-C in one does", {
   data <- deparse1(normalizePath(test_path("helper-data.R")))
   found <- child_result(c(sprintf("source(%s)", data), signalled_lines))
   expect_identical(found$value, rep("interrupted", 60))
+})
+
+test_that("handlers of the caller see what a place warns of, and may leave the fit", {
+  d <- grouped_data()
+  spec <- bsvm_spec(bsvm_frame(y ~ x1 + (1 | g), d), engine = "vb", likelihood = "hinge")
+  bsvm:::hold_rows("test", spec$problem, spec$model)
+  on.exit(bsvm:::drop_rows("test"), add = TRUE)
+  source <- bsvm:::new_row_source(function(question) {
+    if (question$what == "keep") warning("slow")
+    bsvm:::answer_rows("test", question)
+  })
+  problem <- bsvm:::problem_elsewhere(spec$problem, source)
+  fit <- function(problem, rows) bsvm:::core_fit(problem, spec$model, core_options(), rows)
+  asked <- function() bsvm:::fit_asking(fit, problem, bsvm:::core_ask_rows(source$ask))
+  count <- 0
+  found <- withCallingHandlers(asked(), warning = function(w) {
+    count <<- count + 1
+    tryInvokeRestart("muffleWarning")
+  })
+  expect_gt(count, 5)
+  expect_identical(found, fit(spec$problem, NULL))
+  expect_identical(tryCatch(asked(), warning = conditionMessage), "slow")
+  expect_identical(suppressWarnings(asked()), found)
 })
 
 test_that("only a place with a row source can be given", {
