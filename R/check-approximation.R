@@ -157,7 +157,7 @@ check_checkable <- function(fit) {
 # Errors that only a changed fit can cause.
 as_made <- function(expression) {
   tryCatch(expression, error = function(e) {
-    if (inherits(e, "bsvm_error")) stop(e)
+    pass_on(e)
     refuse_changed(sub("[.]$", "", conditionMessage(e)))
   })
 }

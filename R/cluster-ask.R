@@ -13,7 +13,7 @@ start_run <- function(team, shards, job) {
   team$run <- new_run_name()
   team$rows <- shards$folder
   team$job <- file.path(team$rows, "job")
-  saveRDS(c(job, shards[c("folder", "paths")]), team$job, compress = FALSE)
+  leave_message(c(job, shards[c("folder", "paths")]), team$job)
   team$shards <- shards$shards
   team$n <- shards$n
   team$bytes <- shards$bytes
@@ -61,9 +61,9 @@ ask_team <- function(team, question) {
   team$watch <- progress_watch(team, question$tell)
   question$tell <- NULL
   team$files <- file.path(team$rows, paste0("question-", next_tag(team)))
-  saveRDS(c(question, team$sources[[question$source]]), team$files, compress = FALSE)
+  leave_message(c(question, team$sources[[question$source]]), team$files)
   answered <- FALSE
-  on.exit(if (!answered) abandon(team))
+  on.exit(if (!answered) suspendInterrupts(abandon(team)))
   started <- now()
   error <- if (team$sockets) ask_sockets(team, question) else ask_by_call(team, question)
   if (!is.null(error)) return(error)
@@ -114,8 +114,8 @@ question_message <- function(team, units, question, keys) {
          drop = unit$drop[source])
   }, units, keys, USE.NAMES = FALSE)
   file <- file.path(team$rows, paste0("ask-", tag))
-  saveRDS(list(question = team$files[1L], units = asked, job = team$job, stop = stop_file(team, tag)),
-          file, compress = FALSE)
+  leave_message(list(question = team$files[1L], units = asked, job = team$job,
+                     stop = stop_file(team, tag)), file)
   team$done <- c(team$done, done_file(file, unique(keys)))
   team$files <- c(team$files, file, answer_file(file, unique(keys)))
   list(run = team$run, tag = tag, file = file, units = asked)
@@ -161,8 +161,7 @@ take_reply <- function(team, worker, reply) {
     return(lose(team, worker, "answered another question"))
   }
   if (!is.null(reply$failed)) return(lose(team, worker, paste0("failed (", reply$failed, ")")))
-  found <- tryCatch(suppressWarnings(readRDS(answer_file(message$file, worker$key))),
-                    error = function(e) NULL)
+  found <- unless_error(readRDS(answer_file(message$file, worker$key)), NULL)
   if (!is.list(found)) return(lose(team, worker, "sent an answer that can't be read"))
   if (inherits(found$error, "error")) return(found$error)
   wrong <- wrong_answer(found, message)
@@ -176,7 +175,7 @@ wrong_answer <- function(found, message) {
   if (!identical(found$units, units) || length(found$answers) != length(units)) {
     return("answered for other rows")
   }
-  sums <- tryCatch(vapply(found$answers, answer_checksum, ""), error = conditionMessage)
+  sums <- unless_error(vapply(found$answers, answer_checksum, ""), "none")
   if (!identical(sums, found$checksums)) return("sent an answer that was damaged on its way")
 }
 
@@ -201,15 +200,18 @@ ask_by_call <- function(team, question) {
     numbers <- vapply(workers, function(worker) worker$number, 0)
     message <- question_message(team, open, question, keys[match(holders, numbers)])
     team$calling <- message$tag
-    replies <- tryCatch(parallel::clusterCall(team$cluster, ask_worker,
-                                              message[c("run", "tag", "file")]), error = identity)
-    if (inherits(replies, "error")) {
-      lose_all(team, paste0("a call to them failed (", conditionMessage(replies), ")"))
-      next
-    }
+    replies <- call_all(team, ask_worker, message[c("run", "tag", "file")])
+    if (is.null(replies)) next
     error <- take_replies(team, workers, keys, message, replies)
     if (!is.null(error)) return(error)
   }
+}
+
+# Of all workers; NULL, and they are lost, if the call failed.
+call_all <- function(team, fun, message) {
+  tryCatch(parallel::clusterCall(team$cluster, fun, message), error = function(e) {
+    lose_all(team, paste0("a call to them failed (", reason_lost(e), ")"))
+  })
 }
 
 take_replies <- function(team, workers, keys, message, replies) {
@@ -315,7 +317,7 @@ abandon <- function(team) {
 stopping_seconds <- 10
 
 tell_stop <- function(team, tag) {
-  tryCatch(suppressWarnings(file.create(stop_file(team, tag))), error = function(e) NULL)
+  unless_error(file.create(stop_file(team, tag)), NULL)
 }
 
 # ---- workers that are lost ----------------------------------------------------------------------

@@ -37,12 +37,12 @@ bare_function <- function(f) as.function(c(formals(f), body(f)), baseenv())
 # error.
 greet_team <- function(team) {
   folder <- tempfile("bsvm-probe-", team$folder)
-  dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
+  dir.create(folder)
   message <- list(tag = next_tag(team), probe = file.path(folder, "greeting"))
-  saveRDS(c(message, list(libraries = .libPaths(), greet = bare_function(greet_worker))),
-          message$probe)
-  own <- open_greeting(message)
+  leave_message(c(message, list(libraries = .libPaths(), greet = bare_function(greet_worker))),
+                message$probe)
+  own <- suspendInterrupts(open_greeting(message)) # time limits are seen later
   if (team$sockets) greet_sockets(team, message) else greet_by_call(team, message)
   for (worker in live_workers(team)) {
     check_greeting(worker, worker$greeting, own, message, team$folder)
@@ -73,12 +73,8 @@ greet_sockets <- function(team, message) {
 # Some clusters give two messages of one call to the same process at first, until all have started.
 greet_by_call <- function(team, message) {
   for (try in 1:20) {
-    replies <- tryCatch(parallel::clusterCall(team$cluster, bare_function(open_greeting), message),
-                        error = identity)
-    if (inherits(replies, "error")) {
-      lose_all(team, paste0("a call to them failed (", conditionMessage(replies), ")"))
-      return()
-    }
+    replies <- call_all(team, bare_function(open_greeting), message)
+    if (is.null(replies)) return()
     keys <- vapply(replies, function(reply) c(reply$key, "none")[1L], "")
     if (!anyDuplicated(keys)) break
     Sys.sleep(0.1)

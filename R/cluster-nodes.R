@@ -34,7 +34,7 @@ send_message <- function(worker, fun, message, seconds) {
     if (is.null(worker$timeout)) worker$timeout <- was
     serialize(data, worker$node$con, ascii = FALSE, xdr = !inherits(worker$node, "SOCK0node"))
     NULL
-  }, error = conditionMessage)))
+  }, error = reason_lost)))
   if (!is.null(failed)) return(paste0("can't be reached (", failed, ")"))
   worker$busy <- message$tag
   worker$sent <- now()
@@ -42,9 +42,20 @@ send_message <- function(worker, fun, message, seconds) {
   NULL
 }
 
+# Sockets look at the time limit while they wait: that is no fault of the worker.
+reason_lost <- function(e) if (is_time_limit(e)) stop(e) else conditionMessage(e)
+
+# For workers to read. Ctrl-C would leave the connection open.
+leave_message <- function(value, file) suspendInterrupts(saveRDS(value, file, compress = FALSE))
+
+# For what is short: R looks at time limits when it is over, so that they are not taken for its error.
+unless_error <- function(code, otherwise) {
+  suspendInterrupts(suppressWarnings(tryCatch(code, error = function(e) otherwise)))
+}
+
 restore_timeout <- function(worker) {
   if (is.null(worker$timeout)) return(invisible())
-  suppressWarnings(tryCatch(socketTimeout(worker$node$con, worker$timeout), error = function(e) NULL))
+  unless_error(socketTimeout(worker$node$con, worker$timeout), NULL)
 }
 
 socket_seconds <- function(seconds) as.integer(max(1, min(ceiling(seconds), 1e6)))
@@ -76,12 +87,12 @@ wait_for <- function(connections, seconds) {
   socketSelect(connections, FALSE, seconds)
 }
 
-is_connected <- function(connection) tryCatch(isOpen(connection), error = function(e) FALSE)
+is_connected <- function(connection) unless_error(isOpen(connection), FALSE)
 
 # NULL for a reply to an earlier message.
 read_reply <- function(worker) {
   found <- suspendInterrupts(suppressWarnings(tryCatch(
-    list(message = unserialize(worker$node$con)), error = function(e) list(lost = conditionMessage(e))
+    list(message = unserialize(worker$node$con)), error = function(e) list(lost = reason_lost(e))
   )))
   if (is.null(found$message)) {
     return(list(worker = worker, lost = paste0("has ended (", found$lost, ")")))

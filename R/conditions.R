@@ -98,6 +98,16 @@ abort <- function(class, ..., call. = NULL) {
   stop(new_condition("error", class, paste0(...), call.))
 }
 
+# In a handler that would give errors of others a class: the package's own and time limits keep theirs.
+pass_on <- function(e) if (inherits(e, "bsvm_error") || is_time_limit(e)) stop(e)
+
+# R's error has no class of its own, and the language of the session.
+is_time_limit <- function(e) {
+  said <- c("reached elapsed time limit", "reached CPU time limit",
+            "reached session elapsed time limit", "reached session CPU time limit")
+  conditionMessage(e) %in% c(said, gettext(said, domain = "R"))
+}
+
 warn <- function(class, ..., call. = NULL) {
   warning(new_condition("warning", class, paste0(...), call.))
 }

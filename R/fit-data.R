@@ -3,7 +3,7 @@
 # A promise of bsvm(): an error in it is one of the argument, but for the caller's time limit.
 force_argument <- function(value, name, class) {
   tryCatch(value, error = function(e) {
-    if (inherits(e, "bsvm_error") || is_time_limit(e)) stop(e)
+    pass_on(e)
     abort(class, "`", name, "` can't be evaluated: ", sub("[.]$", "", conditionMessage(e)), ".")
   })
 }
@@ -108,7 +108,7 @@ kept_values <- function(call, object, changed, env) {
 # The value of what the fit does not keep: an argument of its call, evaluated anew.
 call_value <- function(name, call, env) {
   tryCatch(eval(call[[name]], env), error = function(e) {
-    if (inherits(e, "bsvm_error") || is_time_limit(e)) stop(e)
+    pass_on(e)
     class <- if (name %in% arguments_of_data) "data" else "argument"
     written <- deparse(call[[name]], nlines = 1L)
     abort(class, "The fit does not keep its `", name, "`, and `", written, "` can't be evaluated ",

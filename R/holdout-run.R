@@ -143,13 +143,6 @@ attempt <- function(code) {
   list(value = value, failure = failure, warnings = warnings)
 }
 
-# R's error has no class of its own, and the language of the session.
-is_time_limit <- function(e) {
-  said <- c("reached elapsed time limit", "reached CPU time limit",
-            "reached session elapsed time limit", "reached session CPU time limit")
-  conditionMessage(e) %in% c(said, gettext(said, domain = "R"))
-}
-
 # Values of the metrics, and why there is none.
 judge <- function(seen, failure, seconds, metrics, response = new_response("classes")) {
   if (is.na(failure)) failure <- why_unseen(seen)

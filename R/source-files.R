@@ -61,7 +61,7 @@ names_from_file <- function(file, format, options) {
 
 of_file <- function(code, file, row) {
   tryCatch(code, error = function(e) {
-    if (inherits(e, "bsvm_error")) stop(e)
+    pass_on(e)
     abort("source", "\"", basename(file), "\" can't be read after row ", in_full(row), ": ",
           sub("[.]$", "", conditionMessage(e)), ".")
   })

@@ -43,7 +43,7 @@ quietly <- function(code) tryCatch(suppressWarnings(code), error = function(e) N
 
 of_query <- function(code) {
   tryCatch(withCallingHandlers(code, warning = refuse_mixed), error = function(e) {
-    if (inherits(e, "bsvm_error")) stop(e)
+    pass_on(e)
     abort("source", "The query failed: ", sub("[.]?\\s*$", "", conditionMessage(e)), ".")
   })
 }

@@ -304,6 +304,7 @@ rewind_function <- function(f, state) {
 
 ask_function <- function(f, number, reset = FALSE) {
   tryCatch(f(reset = reset), error = function(e) {
+    if (is_time_limit(e)) stop(e)
     call <- if (reset) "f(reset = TRUE)" else paste0("f(reset = FALSE), chunk ", number)
     abort("source", "The function failed in ", call, ": ", sub("[.]$", "", conditionMessage(e)),
           ".")

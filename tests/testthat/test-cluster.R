@@ -147,6 +147,25 @@ test_that("a reply that comes twice, or to an earlier question, is not counted",
   expect_identical(parallel::clusterCall(cluster, function() "now"), list("now", "now"))
 })
 
+test_that("a time limit ends a fit and is no fault of a worker", {
+  skip_on_cran()
+  local_small_shards()
+  d <- cluster_data()
+  cluster <- local_cluster(2)
+  here <- cluster_result(cluster_fits$vb_groups(d))
+  rows <- distribute(bsvm_source(chunks_of(d)), cluster)
+  endless <- function(limit) {
+    setTimeLimit(elapsed = limit, transient = TRUE)
+    on.exit(setTimeLimit())
+    bsvm(y ~ x + (1 | g), rows, engine = engine_vb(accelerate = FALSE), likelihood = "hinge",
+         control = bsvm_control(tol = 1e-300, max_passes = 2000L))
+  }
+  for (limit in 1.5 + 1:12 / 40) {
+    expect_no_warning(expect_error(endless(limit), "time limit"), class = "bsvm_warning_cluster")
+  }
+  expect_identical(cluster_result(cluster_fits$vb_groups(d, cluster = cluster)), here)
+})
+
 test_that("rows that are counted wrongly are an error", {
   skip_on_cran()
   local_small_shards()
