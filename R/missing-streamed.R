@@ -90,7 +90,7 @@ new_seen_unknowns <- function(frame, others) {
 note_unknowns <- function(seen, rows) {
   x <- cbind(rows$x, rows$beside)
   for (j in seq_along(seen$columns)) note_observed(seen$columns[[j]], x[, j], rows$weight)
-  if (is.null(seen$candidates)) { # the first piece has few
+  if (is.null(seen$candidates)) { # the first rows are few
     seen$candidates <- which(vapply(seen$columns, function(own) {
       own$absent == 0 && (own$basis || own$two)
     }, TRUE))

@@ -23,9 +23,9 @@
 # and each shard is sorted by itself.
 write_shards <- function(spill, frame, choose, n, control) {
   folder <- rows_tempfile("bsvm-shards-", control)
-  dir.create(folder)
   done <- FALSE
   on.exit(if (!done) unlink(folder, recursive = TRUE))
+  dir.create(folder)
   make <- row_maker(frame, choose)
   dealt <- shard_plan(spill, frame, choose)
   check_shard_space(n, frame, folder)
@@ -35,10 +35,12 @@ write_shards <- function(spill, frame, choose, n, control) {
   tell <- progress_teller(spill$rows, control$verbose, "rows prepared")
   on.exit(tell(NULL), add = TRUE)
   for (k in seq_len(spill$pieces)) {
-    rows <- make(read_piece(spill, k))
-    if (length(rows$y) == 0L) next
-    note_rows(seen, rows)
-    deal$add(rows[names(rows) != "raw"])
+    for (part in piece_parts(spill, k, length(frame$columns))) {
+      rows <- make(part)
+      if (length(rows$y) == 0L) next
+      note_rows(seen, rows)
+      deal$add(rows[names(rows) != "raw"])
+    }
     tell(min(k * as.numeric(spill$piece_rows), spill$rows))
   }
   shards <- new_shards(folder, deal$finish(), frame, seen)
@@ -235,6 +237,7 @@ deal_by_level <- function(plan, folder, several = NULL) {
       }
       for (k in seq_len(targets)) {
         rows <- tryCatch(bind_shard_rows(read_values(parts[k])), error = function(e) {
+          pass_on(e)
           refuse_piece(parts[k])
         })
         rows <- some_shard_rows(rows, order(rows$group, method = "radix"))
@@ -343,15 +346,15 @@ with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
   if (has_checkpoint(spec$engine)) {
     known$rows <- c(own, list(sums = core_shard_sums(cluster$paths)))
   }
-  if (is_estimator(spec$engine)) {
+  rows <- if (is_estimator(spec$engine)) {
     check_largest_level(cluster$large$rows, cluster$columns)
-    fit(known, core_shard_parts(own, spec$model, known, cluster$paths))
+    core_shard_parts(own, spec$model, known, cluster$paths)
   } else if (is.null(cluster$team)) {
-    fit(known, core_shard_rows(own, spec$model, known, cluster$paths,
-                               file.path(cluster$folder, "state-"),
-                               group_file_names(spec, cluster)))
+    core_shard_rows(own, spec$model, known, cluster$paths, file.path(cluster$folder, "state-"),
+                    group_file_names(spec, cluster))
   } else {
     cluster$team$groups_to <- group_file_names(spec, cluster)
-    fit_asking(fit, known, ask_rows_of_team(cluster$team, cluster, own, spec$model, known))
+    ask_rows_of_team(cluster$team, cluster, own, spec$model, known)
   }
+  fit(known, rows)
 }

@@ -18,25 +18,29 @@
 # If anything fails, or is interrupted, the source is closed and this spill's files are removed.
 # Errors of writing, and of pieces that have changed since, have class "disk".
 
-# R keeps several copies of a piece while its rows are prepared.
+# R keeps several copies of rows while they are prepared, which are cut by columns of the source and
+# then of the design.
 spill_rows <- 65536L
 spill_numbers <- 2^19
 prototype_rows <- 1000
 prototype_levels <- 20000
 
 rows_of_piece <- function(columns) {
-  as.integer(min(spill_rows, max(1024, spill_numbers %/% length(columns))))
+  as.integer(min(spill_rows, max(1024, spill_numbers %/% columns)))
 }
 
 spill_source <- function(source, columns, folder = NULL, grouping = character(),
-                         classes = character(), verbose = NULL, piece_rows = rows_of_piece(columns),
+                         classes = character(), verbose = NULL,
+                         piece_rows = rows_of_piece(length(columns)),
                          write = write_value, lone = character()) {
-  spill <- c(spill_folder(folder), list(rows = 0, pieces = 0L, piece_rows = piece_rows))
   done <- FALSE
-  reader <- NULL
+  reader <- spill <- NULL
   on.exit({
     if (!is.null(reader)) quietly(reader$close())
-    if (!done) drop_spill(spill)
+    if (!done && !is.null(spill)) drop_spill(spill)
+  })
+  suspendInterrupts({ # a folder that is not known stays
+    spill <- c(spill_folder(folder), list(rows = 0, pieces = 0L, piece_rows = piece_rows))
   })
   reader <- open_source(source, columns)
   states <- lapply(columns, function(name) {
@@ -72,7 +76,20 @@ spill_source <- function(source, columns, folder = NULL, grouping = character(),
 read_piece <- function(spill, k) {
   file <- piece_file(spill, k)
   if (!isTRUE(file.size(file) == spill$bytes[k])) refuse_piece(file)
-  decode_columns(tryCatch(read_value(file), error = function(e) refuse_piece(file)), spill$columns)
+  found <- tryCatch(read_value(file), error = function(e) {
+    pass_on(e)
+    refuse_piece(file)
+  })
+  decode_columns(found, spill$columns)
+}
+
+# Its rows in parts, so few at once that a design of so many columns is small.
+piece_parts <- function(spill, k, columns) {
+  piece <- read_piece(spill, k)
+  most <- rows_of_piece(columns)
+  if (nrow(piece) <= most) return(list(piece))
+  part <- (seq_len(nrow(piece)) - 1L) %/% most
+  lapply(split(seq_along(part), part), function(at) piece[at, , drop = FALSE])
 }
 
 refuse_piece <- function(file) {

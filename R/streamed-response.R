@@ -56,8 +56,10 @@ fitted_exactly <- function(shards, intercept, spill, make) {
     isTRUE(max(abs(left)) <= most_rounding * shards$spread$largest) # not where one is missing
   }
   for (k in seq_len(spill$pieces)) {
-    rows <- make(read_piece(spill, k))
-    if (length(rows$y) > 0L && !fits(rows)) return(FALSE)
+    for (part in piece_parts(spill, k, shards$columns)) {
+      rows <- make(part)
+      if (length(rows$y) > 0L && !fits(rows)) return(FALSE)
+    }
   }
   TRUE
 }

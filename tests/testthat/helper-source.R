@@ -1,7 +1,7 @@
 # Sources of rows that are known, honest or not.
 
 for (name in c("as_source", "source_names", "open_source", "spill_source", "read_piece",
-               "drop_spill", "chunk_checker", "rows_of_piece", "write_value")) {
+               "drop_spill", "piece_parts", "chunk_checker", "rows_of_piece", "write_value")) {
   assign(name, getFromNamespace(name, "bsvm"))
 }
 

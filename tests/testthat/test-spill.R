@@ -52,13 +52,17 @@ test_that("a prototype has the first rows and every level", {
 })
 
 test_that("pieces have fewer rows, the more columns there are", {
-  expect_identical(vapply(c(0, 1, 8, 21, 100, 1e4), function(p) rows_of_piece(seq_len(p)), 0L),
+  expect_identical(vapply(c(0, 1, 8, 21, 100, 1e4), rows_of_piece, 0L),
                    c(65536L, 65536L, 65536L, 24966L, 5242L, 1024L))
   d <- as.data.frame(matrix(0, 2000, 300))
   spill <- spill_source(bsvm_source(chunks_of(d, 700)), names(d))
   on.exit(drop_spill(spill))
   expect_identical(spill$piece_rows, 1747L)
   expect_identical(vapply(1:2, function(k) nrow(read_piece(spill, k)), 0L), c(1747L, 253L))
+  parts <- piece_parts(spill, 1, 500)
+  expect_identical(unname(vapply(parts, nrow, 0L)), c(1048L, 699L))
+  expect_identical(do.call(rbind, unname(parts)), read_piece(spill, 1))
+  expect_identical(piece_parts(spill, 2, 500), list(read_piece(spill, 2)))
 })
 
 test_that("columns without a value, constants and odd numbers survive", {

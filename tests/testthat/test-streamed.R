@@ -35,6 +35,17 @@ test_that("fits of sources are those of rows in memory, to the bit", {
   expect_same_fit(y ~ 1, d, chunks_of(d), engine = gaussian)
 })
 
+test_that("rows of a piece are prepared in parts if the design is wide", {
+  local_replace("spill_numbers", 2^13)
+  d <- streamed_data(6000)
+  levels <- length(unique(d$g))
+  expect_gt(rows_of_piece(3), 1.2 * rows_of_piece(levels))
+  expect_same_fit(y ~ x + factor(g), d, chunks_of(d), engine = engine_vb(), likelihood = "hinge")
+  expect_same_fit(y ~ x * f + (1 | g), d, chunks_of(d), engine = engine_vb(), likelihood = "hinge")
+  expect_refusal(bsvm(I(2 * x) ~ x + factor(g), chunks_of(d), likelihood = "gaussian"), "response",
+                 "fitted exactly by")
+})
+
 test_that("fits of numbers in a source are those of rows in memory, to the bit", {
   d <- streamed_data(6000)
   d$n <- 500 + 3 * d$x + (d$f == "low") + rnorm(60)[match(d$g, unique(d$g))] + rt(6000, 3)
