@@ -210,7 +210,7 @@ class Run {
   double worst() const {
     double out = 0;
     const auto look = [&](const Mat& draws) {
-      if (draws.maxCoeff() == draws.minCoeff()) return;
+      if (draws.allFinite() && !varies(draws)) return;
       const Diagnosis seen = diagnose(draws);
       const double size = std::min(seen.bulk, seen.tail);
       if (!(size > 0)) out = std::max(out, 2.0);
@@ -218,14 +218,14 @@ class Run {
       if (!(seen.rhat <= kEnoughRhat)) out = std::max(out, 1.5);
     };
     const ChainDraws& first = chains_[0]->draws();
-    std::vector<Mat> hyper;
-    for (Index k = 0; k < first.hyper.rows(); ++k) hyper.push_back(all(&ChainDraws::hyper, k));
-    for (const ShownCovariance& of : options_.covariances) show(of, hyper);
-    for (const Mat& draws : hyper) look(draws);
-    // What is far from the median depends on the form: a share or a logarithm is read of some.
+    for (Index k = 0; k < first.hyper.rows(); ++k) look(all(&ChainDraws::hyper, k));
+    for (const ShownCovariance& of : options_.covariances) look_at(of, look);
+    // Rhat of distances from the median depends on the form. Some numbers are shown as logarithms or
+    // shares.
     for (const Index k : options_.numbers) {
-      look(hyper[k].array().log());
-      look((1 + hyper[k].array()).inverse());
+      const Mat number = all(&ChainDraws::hyper, k).cwiseSqrt();
+      look(number.array().log());
+      look((1 + number.array()).inverse());
     }
     const Index p = std::min(first.coefficients.rows(), options_.identified);
     const Index few = std::min(p, kWatched);
@@ -244,14 +244,17 @@ class Run {
     return out;
   }
 
-  // In place: standard deviations, then correlations.
-  static void show(const ShownCovariance& of, std::vector<Mat>& hyper) {
-    const auto at = [&](Index i, Index j) -> Mat& {
-      return hyper[of.first + i + j * of.q - j * (j + 1) / 2];
+  // Standard deviations and correlations.
+  void look_at(const ShownCovariance& of, const std::function<void(const Mat&)>& look) const {
+    const auto at = [&](Index i, Index j) {
+      return all(&ChainDraws::hyper, of.first + i + j * of.q - j * (j + 1) / 2);
     };
+    std::vector<Mat> sd;
     for (Index i = 0; i < of.q; ++i) {
-      at(i, i) = at(i, i).cwiseSqrt();
-      for (Index j = 0; j < i; ++j) at(i, j).array() /= at(i, i).array() * at(j, j).array();
+      sd.push_back(at(i, i).cwiseSqrt());
+      look(sd[i]);
+      for (Index j = 0; j < i; ++j)
+        look(at(i, j).array() / (sd[i].array() * sd[j].array()));
     }
   }
 

@@ -7,8 +7,8 @@
 
 namespace bsvm {
 
-// When chains are long enough: by every parameter of the priors, as users read it, and some
-// coefficients, evenly spread.
+// When chains are long enough: by every parameter of the priors, also as users read it, and
+// some coefficients, evenly spread.
 constexpr double kEnoughDraws = 400, kEnoughRhat = 1.01;  // of all chains, bulk and tail
 constexpr Index kWatched = 50;                            // coefficients
 constexpr Index kAll = Index{1} << 53;
@@ -32,7 +32,7 @@ struct SampleOptions {
   bool keep_unknowns = true;  // likewise of unknown entries
   Index every = 0;           // Chain::read_seldom() is kept of each such draw; 0: of none
   Index identified = kAll;   // of the coefficients the first, which mean the same in all chains
-  // Of the hyper-parameters; others are read as they are.
+  // Other forms in which the hyper-parameters are shown, and looked at too.
   std::vector<ShownCovariance> covariances;
   std::vector<Index> numbers;  // which of them are parameters of the likelihood
   std::string checkpoint;    // file to write now and then, or none

@@ -13,11 +13,6 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-bool varies(const Mat& x) {
-  return x.size() > 0 && x.allFinite() &&
-         x.maxCoeff() - x.minCoeff() >= std::numeric_limits<double>::epsilon();
-}
-
 // Each chain's halves as chains of their own, the middle draw of an odd number left out.
 Mat split(const Mat& x) {
   const Index n = x.rows(), half = n / 2;
@@ -124,6 +119,11 @@ double tail_size(const Mat& x, double p) {
 double least(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNone : std::min(a, b); }
 
 }  // namespace
+
+bool varies(const Mat& x) {
+  return x.size() > 0 && x.allFinite() &&
+         x.maxCoeff() - x.minCoeff() >= std::numeric_limits<double>::epsilon();
+}
 
 Diagnosis diagnose(const Mat& draws) {
   if (!varies(draws)) return {kNone, kNone, kNone, kNone};

@@ -12,6 +12,8 @@ struct Diagnosis {
   double mean;       // and that of the mean itself
 };
 
+// False if the draws are constant to rounding, or if one is not finite.
+bool varies(const Mat& draws);
 Diagnosis diagnose(const Mat& draws);  // (draws, chains)
 
 }  // namespace bsvm
