@@ -344,6 +344,23 @@ TEST_CASE("dense ascent: interrupted, it is as far as it came") {
   }
 }
 
+// Large enough for the host to be asked within a product.
+TEST_CASE("dense ascent: interrupted between two passes, it keeps the best so far") {
+  const Data data = data_of(60, 780);
+  const Problem problem = unknown(data, "hinge");
+  for (int patience = 120; patience < 700; patience += 83) {
+    ImpatientHost host(patience);
+    const auto conditional = ascent(problem, close_options(), host);
+    const Node node = conditional->climb();
+    const auto& trace = conditional->progress().trace;
+    double best = trace[0].bound;
+    for (const auto& step : trace) best = std::max(best, step.bound);
+    CHECK(conditional->progress().end == Termination::interrupted);
+    CHECK(node.log_density == best);
+    CHECK(node.state.x.allFinite());
+  }
+}
+
 TEST_CASE("dense ascent: the pass limit is one, and is said") {
   const Data data = data_of(60, 4);
   Options options = close_options();

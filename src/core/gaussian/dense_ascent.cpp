@@ -153,12 +153,9 @@ Node DenseAscent::at(ConstVecRef theta, const Node& from) {
 // mean (A + D - D_0)^{-1} A mu. Where that is no precision, q as it was.
 DenseAscent::Point DenseAscent::moved(const Node& from, ConstVecRef theta) {
   Point to{from.state, Mat(), theta, Vec(), kNothing, Vec()};
-  const Index p = from.state.layout.p;
-  Mat root = Mat::Identity(p, p);
-  solve_lower(from.state.inverse_factor(), root);
+  const Mat root = inverse_lower(from.state.inverse_factor(), host_);
   const Vec linear = root * (root.transpose() * from.state.mean());
-  Mat precision = Mat::Zero(p, p);
-  add_square(root, precision);
+  Mat precision = lower_gram(root.transpose(), host_);
   precision.diagonal() -= side_.precision(to.state);
   side_.fix_priors(to.state, theta);
   precision.diagonal() += side_.precision(to.state);
@@ -191,41 +188,39 @@ DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing,
   double step = memory_.empty() ? kFirstStep : 1;
   int crept = 0;
   const int limit = (climbing ? 0 : progress_.passes) + options_.max_passes;
-  while (progress_.passes < limit) {
-    Point next = best;
-    bool possible = false;
-    try {
-      possible = go(best, step * direction, next) && look(climbing, next);
-    } catch (const Interrupted&) {
-      if (!climbing) throw;
-      progress_.end = Termination::interrupted;
-      break;
-    }
-    if (possible) record(next, step);
-    if (!possible || !(next.bound >= best.bound - slack(best.bound))) {
-      step *= kShorter;
-      if (step < kLeastStep) {
+  try {
+    while (progress_.passes < limit) {
+      Point next = best;
+      const bool possible = go(best, step * direction, next) && look(climbing, next);
+      if (possible) record(next, step);
+      if (!possible || !(next.bound >= best.bound - slack(best.bound))) {
+        step *= kShorter;
+        if (step < kLeastStep) {
+          progress_.end = Termination::stalled;
+          break;
+        }
+        continue;
+      }
+      const double gain = next.bound - best.bound;
+      memory_.learn(step * direction, next.gradient - best.gradient);
+      best = std::move(next);
+      if (finished(best, gain, tolerance)) break;
+      if (top && leads_to(*top, best)) {
+        progress_.end = Termination::converged;
+        break;
+      }
+      crept = step < kShort ? crept + 1 : 0;
+      if (first_ && crept == kAstray) {
         progress_.end = Termination::stalled;
         break;
       }
-      continue;
+      if (far(best.turn)) refer_to(Mat(best.turn), best);
+      direction = memory_.direction(best.gradient);
+      step = memory_.empty() ? kFirstStep : 1;
     }
-    const double gain = next.bound - best.bound;
-    memory_.learn(step * direction, next.gradient - best.gradient);
-    best = std::move(next);
-    if (finished(best, gain, tolerance)) break;
-    if (top && leads_to(*top, best)) {
-      progress_.end = Termination::converged;
-      break;
-    }
-    crept = step < kShort ? crept + 1 : 0;
-    if (first_ && crept == kAstray) {
-      progress_.end = Termination::stalled;
-      break;
-    }
-    if (far(best.turn)) refer_to(Mat(best.turn), best);
-    direction = memory_.direction(best.gradient);
-    step = memory_.empty() ? kFirstStep : 1;
+  } catch (const Interrupted&) {
+    if (!climbing) throw;
+    progress_.end = Termination::interrupted;
   }
   return best;
 }
@@ -236,7 +231,7 @@ void DenseAscent::restart(bool climbing, Point& at) {
   if (climbing) memory_.forget();
   if (!memory_.empty()) {
     memory_.cut(at.theta.size());
-    turn = divided_lower(turn, reference_);
+    turn = lower_times(turn, inverse_lower(reference_, host_), host_);
   }
   refer_to(turn, at);
   settle(at);
@@ -256,18 +251,19 @@ bool DenseAscent::finished(const Point& at, double gain, double tolerance) {
 // and (lower triangle of) times T'.
 void DenseAscent::refer_to(const Mat& turn, Point& at) {
   const Index p = turn.rows(), m = p * (p + 1) / 2;
+  const Mat back = memory_.empty() ? Mat() : inverse_lower(turn, host_);
   const auto step = [&](ConstVecRef x) {
     Vec out = x;
-    solve_transposed(turn, out.head(p));
-    Mat rows = unpack(x.segment(p, m), 1 / kRoot2, p).transpose();
-    solve_transposed(turn, rows);
+    out.head(p) = transposed_product(back, x.head(p));
+    const Mat rows =
+        transposed_times(back, unpack(x.segment(p, m), 1 / kRoot2, p).transpose(), host_);
     pack(rows.transpose(), kRoot2, out.segment(p, m));
     return out;
   };
   const auto gradient = [&](ConstVecRef x) {
     Vec out = x;
     out.head(p) = lower_product(turn, x.head(p));
-    const Mat rows = lower_product(turn, unpack(x.segment(p, m), kRoot2, p).transpose());
+    const Mat rows = lower_times(turn, unpack(x.segment(p, m), kRoot2, p).transpose(), host_);
     pack(rows.transpose(), 1 / kRoot2, out.segment(p, m));
     return out;
   };
@@ -283,7 +279,7 @@ bool DenseAscent::go(const Point& from, const Vec& step, Point& to) {
   if (!(to.turn.diagonal().array() > (1 - kLongest) * from.turn.diagonal().array()).all())
     return false;
   to.state.mean() += transposed_product(reference_, step.head(p));
-  to.state.inverse_factor() = lower_product(to.turn, reference_);
+  to.state.inverse_factor() = lower_times(to.turn, reference_, host_);
   to.theta += step.tail(from.theta.size()).cwiseQuotient(theta_scale_);
   return settle(to);
 }
@@ -309,9 +305,9 @@ bool DenseAscent::look(bool climbing, Point& at) {
   at.gradient.head(p) = lower_product(reference_, side_.gradient(at.state, sums_));
   Mat found = symmetric(sums_.weight());
   found.diagonal() += prior;
-  const Mat half = lower_product(reference_, found);
-  found = lower_product(reference_, half.transpose());
-  found = -lower_product(at.turn, found);
+  const Mat half = lower_times(reference_, found, host_);
+  found = lower_times(reference_, half.transpose(), host_);
+  found = -lower_times(at.turn, found, host_);
   found.diagonal() += at.turn.diagonal().cwiseInverse();
   pack(found, 1 / kRoot2, at.gradient.segment(p, m));
   if (climbing) at.gradient.tail(at.theta.size()) = (at.pull + at.shared).cwiseQuotient(theta_scale_);

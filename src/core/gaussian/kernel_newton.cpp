@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "base/error.hpp"
 #include "linalg/krylov.hpp"
@@ -170,6 +171,7 @@ KernelNewton::Point KernelNewton::best(const RowNewton::Known* near, double tole
         !(rise(natural(now, here), kLeastNaturalPart, now) > 0))
       break;
     gain = now.bound - before;
+    host_.progress("iteration " + std::to_string(passes_) + ": bound " + std::to_string(now.bound));
   }
   return now;
 }
