@@ -13,10 +13,6 @@ core_ask_rows <- function(ask) {
     .Call(`_bsvm_core_ask_rows`, ask)
 }
 
-core_note_interrupt <- function(rows) {
-    invisible(.Call(`_bsvm_core_note_interrupt`, rows))
-}
-
 core_new_moments <- function(columns) {
     .Call(`_bsvm_core_new_moments`, columns)
 }

@@ -56,9 +56,16 @@ check_cluster <- function(cluster) {
         if (inherits(cluster, "cluster")) " A cluster needs `data = bsvm_source()`.")
 }
 
-# Calls fit(problem, rows) with what the core's functions take.
+# Calls fit(problem, rows) with what the core's functions take. Ctrl-C that R sees while the core makes
+# a question, or takes an answer, would end the call of the core without a fit: it is let in where the
+# core looks for it (src/r_host.h), and in answer_or_condition().
 with_rows <- function(spec, fit) {
-  if (is.null(spec$cluster)) fit(spec$problem, NULL) else with_rows_of(spec$cluster, spec, fit)
+  if (is.null(spec$cluster)) return(fit(spec$problem, NULL))
+  with_rows_of(spec$cluster, spec, function(problem, rows) {
+    force(problem)
+    force(rows)
+    suspendInterrupts(fit(problem, rows))
+  })
 }
 
 # A method for rows that are reached in another way than by questions.
@@ -69,12 +76,7 @@ with_rows_of.default <- function(cluster, spec, fit) {
   source <- tryCatch(row_source(spec$cluster, spec$problem, spec$model),
                      error = function(e) stop(as_cluster_error(e)))
   on.exit(tryCatch(source$close(), error = function(e) NULL))
-  fit_asking(fit, problem_elsewhere(spec$problem, source), core_ask_rows(source$ask))
-}
-
-# Ctrl-C that R sees between two answers must not end the call of the core without a fit.
-fit_asking <- function(fit, problem, rows) {
-  withCallingHandlers(fit(problem, rows), interrupt = function(e) core_note_interrupt(rows))
+  fit(problem_elsewhere(spec$problem, source), core_ask_rows(source$ask))
 }
 
 # The core's description of rows that are elsewhere.
@@ -94,14 +96,14 @@ problem_elsewhere <- function(problem, source) {
 answer_or_condition <- function(ask) {
   function(question) {
     session$questions <- question$number <- max(session$questions, 0) + 1
-    tryCatch({
+    tryCatch(allowInterrupts({
       pointer <- question$tell
       if (!is.null(pointer)) question$tell <- function(done, all) core_tell(pointer, done, all)
       found <- ask(question)
       if (!identical(found$number, question$number)) stop("an answer to another question came")
       if (inherits(found$answer, "error")) stop(found$answer)
       found$answer
-    }, error = as_cluster_error, interrupt = identity)
+    }), error = as_cluster_error, interrupt = identity)
   }
 }
 

@@ -45,15 +45,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_note_interrupt
-void core_note_interrupt(SEXP rows);
-RcppExport SEXP _bsvm_core_note_interrupt(SEXP rowsSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
-    core_note_interrupt(rows);
-    return R_NilValue;
-END_RCPP
-}
 // core_new_moments
 Rcpp::RObject core_new_moments(int columns);
 RcppExport SEXP _bsvm_core_new_moments(SEXP columnsSEXP) {
@@ -838,7 +829,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_approximate", (DL_FUNC) &_bsvm_core_approximate, 4},
     {"_bsvm_core_tell", (DL_FUNC) &_bsvm_core_tell, 3},
     {"_bsvm_core_ask_rows", (DL_FUNC) &_bsvm_core_ask_rows, 1},
-    {"_bsvm_core_note_interrupt", (DL_FUNC) &_bsvm_core_note_interrupt, 1},
     {"_bsvm_core_new_moments", (DL_FUNC) &_bsvm_core_new_moments, 1},
     {"_bsvm_core_add_moments", (DL_FUNC) &_bsvm_core_add_moments, 3},
     {"_bsvm_core_moments_of", (DL_FUNC) &_bsvm_core_moments_of, 2},

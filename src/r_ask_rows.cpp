@@ -1,7 +1,6 @@
 // Rows that are reached by asking a function of R. What it is asked, and its answers, are in
 // R/row-source.R; r_held_rows.cpp answers where the rows are.
 #include <functional>
-#include <memory>
 
 #include "core/rows/large_levels.hpp"
 #include "core/rows/shared_levels.hpp"
@@ -17,7 +16,7 @@ namespace {
 
 using Tell = std::function<void(double, double)>;
 
-// A pointer for R to what lives as long as this. No R code is run to make it.
+// A pointer for R to what lives as long as this.
 template <class T>
 class Lent {
  public:
@@ -29,19 +28,9 @@ class Lent {
   Rcpp::XPtr<T> pointer_;
 };
 
-// Makes rows that are asked for. `interrupted`: has R seen Ctrl-C between two answers?
-struct Asking {
-  Rcpp::Function ask;
-  std::shared_ptr<bool> interrupted = std::make_shared<bool>(false);
-
-  std::unique_ptr<bsvm::DrawSource> operator()(const bsvm::Problem&, bsvm::Use use,
-                                               int threads) const;
-};
-
 class AskedRows : public bsvm::DrawSource {
  public:
-  AskedRows(const Asking& asking, bsvm::Use use, int threads)
-      : ask_(asking.ask), interrupted_(asking.interrupted), use_(use) {
+  AskedRows(const Rcpp::Function& ask, bsvm::Use use, int threads) : ask_(ask), use_(use) {
     source_ = as<int>(answer("open", List::create(_["threads"] = threads)));
   }
 
@@ -125,22 +114,10 @@ class AskedRows : public bsvm::DrawSource {
   Rcpp::RObject answer(const char* what, const List& more) const {
     const List common = List::create(_["what"] = what, _["source"] = source_,
                                      _["use"] = static_cast<int>(use_));
-    const Rcpp::RObject found = said(join(common, more));
+    const Rcpp::RObject found = ask_(join(common, more));
     if (Rf_inherits(found, "interrupt")) throw bsvm::Interrupted();
     if (Rf_inherits(found, "condition")) throw Signalled(found);
     return found;
-  }
-
-  // R may see Ctrl-C before answer_or_condition() has begun, or when it has ended: it then leaves by a
-  // jump, as it does where a handler of the caller wants a condition.
-  Rcpp::RObject said(const List& question) const {
-    try {
-      return ask_(question);
-    } catch (const Rcpp::LongjumpException& jump) {
-      if (!*interrupted_) throw;
-      R_ReleaseObject(jump.token);
-      throw bsvm::Interrupted();
-    }
   }
 
   static bsvm::Mat matrix(const Rcpp::NumericMatrix& x) {
@@ -155,16 +132,10 @@ class AskedRows : public bsvm::DrawSource {
   }
 
   Rcpp::Function ask_;
-  std::shared_ptr<const bool> interrupted_;
   bsvm::Use use_;
   int source_ = 0, passes_ = 0;
   mutable List found_;  // what effects() gave last
 };
-
-std::unique_ptr<bsvm::DrawSource> Asking::operator()(const bsvm::Problem&, bsvm::Use use,
-                                                     int threads) const {
-  return std::unique_ptr<bsvm::DrawSource>(new AskedRows(*this, use, threads));
-}
 
 }  // namespace
 
@@ -184,11 +155,8 @@ void core_tell(SEXP tell, double done, double all) { (*Rcpp::XPtr<Tell>(tell))(d
 // Rows that `ask`, a function of a question, knows of.
 // [[Rcpp::export(rng = false)]]
 Rcpp::RObject core_ask_rows(Rcpp::Function ask) {
-  return Rcpp::RObject(Rcpp::XPtr<RowsMaker>(new RowsMaker(Asking{ask})));
-}
-
-// For fit_asking(): R has seen Ctrl-C, and is about to leave the fit.
-// [[Rcpp::export(rng = false)]]
-void core_note_interrupt(SEXP rows) {
-  *Rcpp::XPtr<RowsMaker>(rows)->target<Asking>()->interrupted = true;
+  const auto make = [ask](const bsvm::Problem&, bsvm::Use use, int threads) {
+    return std::unique_ptr<bsvm::DrawSource>(new AskedRows(ask, use, threads));
+  };
+  return Rcpp::RObject(Rcpp::XPtr<RowsMaker>(new RowsMaker(make)));
 }

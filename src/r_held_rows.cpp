@@ -269,10 +269,11 @@ Rcpp::RObject core_hold_shards(Rcpp::List problem, Rcpp::List model, Rcpp::List 
 // What they answer to a question (R/row-source.R).
 // [[Rcpp::export(rng = false)]]
 Rcpp::RObject core_ask_held_rows(SEXP rows, Rcpp::List question) {
-  return with_host(R_NilValue, [&](RHost& host) {
+  const auto answer = [&](RHost& host) {
     WatchedHost watched(host, question);
     return Rcpp::XPtr<HeldRows>(rows)->answer(question, watched);
-  });
+  };
+  return with_host(R_NilValue, answer, false);  // workers go on (R/cluster-worker.R)
 }
 
 // Ctrl-C in a terminal comes to all processes that were started from it. One that answers questions

@@ -32,7 +32,11 @@ struct Pace {
 class RHost : public bsvm::TimedHost {
  public:
   using bsvm::TimedHost::progress;
-  explicit RHost(SEXP verbose) : pace_(verbose) {}
+  // `let_in`: Ctrl-C and time limits are seen also where they are suspended, as with_rows() does.
+  explicit RHost(SEXP verbose, bool let_in = true)
+      : pace_(verbose), look_(Rcpp::Language("Sys.sleep", 0.0)) {
+    if (let_in) look_ = Rcpp::Language("allowInterrupts", look_);
+  }
   ~RHost() override {
     if (open_) REprintf("\n");
   }
@@ -65,15 +69,12 @@ class RHost : public bsvm::TimedHost {
  private:
   using Clock = std::chrono::steady_clock;
 
-  static SEXP ask(void*) {
-    R_CheckUserInterrupt();
-    return R_NilValue;
-  }
+  static SEXP ask(void* host) { return Rf_eval(static_cast<RHost*>(host)->look_, R_BaseEnv); }
   static SEXP keep(SEXP error, void* host) {
     static_cast<RHost*>(host)->error_ = error;
     return R_NilValue;
   }
-  static void check(void* host) { R_tryCatchError(ask, nullptr, keep, host); }
+  static void check(void* host) { R_tryCatchError(ask, host, keep, host); }
   static double seconds(Clock::time_point since) {
     return std::chrono::duration<double>(Clock::now() - since).count();
   }
@@ -97,15 +98,16 @@ class RHost : public bsvm::TimedHost {
   Pace pace_;
   bool stop_ = false, told_once_ = false, open_ = false;
   size_t longest_ = 0;
-  Rcpp::RObject error_;
+  Rcpp::RObject look_, error_;
   Clock::time_point started_ = Clock::now(), asked_ = started_, told_ = started_;
 };
 
 // Runs `work(host)` as with_core_errors() does. An error that R had for the caller comes before
 // whatever the work made of being stopped.
 template <class Work>
-auto with_host(SEXP verbose, Work work) -> decltype(work(std::declval<RHost&>())) {
-  RHost host(verbose);
+auto with_host(SEXP verbose, Work work, bool let_in = true)
+    -> decltype(work(std::declval<RHost&>())) {
+  RHost host(verbose, let_in);
   return with_core_errors([&] {
     try {
       auto out = work(host);
