@@ -69,6 +69,7 @@ close_team <- function(team) {
     }
     return(invisible())
   }
+  on.exit(for (worker in team$workers) restore_timeout(worker))
   told <- numeric(0)
   end <- now() + closing_seconds
   repeat {
@@ -87,7 +88,6 @@ close_team <- function(team) {
       if (!is.null(event$lost)) event$worker$live <- FALSE
     }
   }
-  for (worker in team$workers) restore_timeout(worker)
 }
 
 close_message <- function(team) list(run = team$run, tag = next_tag(team))
