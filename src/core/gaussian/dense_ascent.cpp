@@ -155,7 +155,7 @@ DenseAscent::Point DenseAscent::moved(const Node& from, ConstVecRef theta) {
   Point to{from.state, Mat(), theta, Vec(), kNothing, Vec()};
   const Mat root = inverse_lower(from.state.inverse_factor(), host_);
   const Vec linear = root * (root.transpose() * from.state.mean());
-  Mat precision = lower_gram(root.transpose(), host_);
+  Mat precision = lower_times(root, root.transpose(), host_);
   precision.diagonal() -= side_.precision(to.state);
   side_.fix_priors(to.state, theta);
   precision.diagonal() += side_.precision(to.state);
