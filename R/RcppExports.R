@@ -109,6 +109,10 @@ core_checksum <- function(x) {
     .Call(`_bsvm_core_checksum`, x)
 }
 
+core_look <- function() {
+    invisible(.Call(`_bsvm_core_look`))
+}
+
 core_integrated <- function(problem, model, points, depth, threads) {
     .Call(`_bsvm_core_integrated`, problem, model, points, depth, threads)
 }

@@ -24,7 +24,7 @@ answer_message <- function(message) {
     answer_asked(message)
     NULL
   }, error = function(e) substr(conditionMessage(e), 1L, 500L)))
-  tryCatch(Sys.sleep(0), interrupt = function(e) NULL)
+  tryCatch(core_look(), interrupt = function(e) NULL)
   list(run = message$run, tag = message$tag, key = process_key(), failed = failed)
 }
 

@@ -58,13 +58,16 @@ check_cluster <- function(cluster) {
 
 # Calls fit(problem, rows) with what the core's functions take. Ctrl-C that R sees while the core makes
 # a question, or takes an answer, would end the call of the core without a fit: it is let in where the
-# core looks for it (src/r_host.h), and in answer_or_condition().
+# core looks for it (src/r_host.h), and in answer_or_condition(). Handlers of errors run outside.
 with_rows <- function(spec, fit) {
   if (is.null(spec$cluster)) return(fit(spec$problem, NULL))
   with_rows_of(spec$cluster, spec, function(problem, rows) {
     force(problem)
     force(rows)
-    suspendInterrupts(fit(problem, rows))
+    found <- suspendInterrupts(tryCatch(list(fit(problem, rows)), error = identity,
+                                        interrupt = identity))
+    if (inherits(found, "condition")) stop(found)
+    found[[1L]]
   })
 }
 

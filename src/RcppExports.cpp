@@ -309,6 +309,14 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_look
+void core_look();
+RcppExport SEXP _bsvm_core_look() {
+BEGIN_RCPP
+    core_look();
+    return R_NilValue;
+END_RCPP
+}
 // core_integrated
 Rcpp::List core_integrated(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMatrix points, int depth, int threads);
 RcppExport SEXP _bsvm_core_integrated(SEXP problemSEXP, SEXP modelSEXP, SEXP pointsSEXP, SEXP depthSEXP, SEXP threadsSEXP) {
@@ -853,6 +861,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_ask_held_rows", (DL_FUNC) &_bsvm_core_ask_held_rows, 2},
     {"_bsvm_core_heed_interrupts", (DL_FUNC) &_bsvm_core_heed_interrupts, 1},
     {"_bsvm_core_checksum", (DL_FUNC) &_bsvm_core_checksum, 1},
+    {"_bsvm_core_look", (DL_FUNC) &_bsvm_core_look, 0},
     {"_bsvm_core_integrated", (DL_FUNC) &_bsvm_core_integrated, 5},
     {"_bsvm_core_integrated_terms", (DL_FUNC) &_bsvm_core_integrated_terms, 5},
     {"_bsvm_core_effect_quantiles", (DL_FUNC) &_bsvm_core_effect_quantiles, 6},

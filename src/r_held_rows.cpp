@@ -269,11 +269,10 @@ Rcpp::RObject core_hold_shards(Rcpp::List problem, Rcpp::List model, Rcpp::List 
 // What they answer to a question (R/row-source.R).
 // [[Rcpp::export(rng = false)]]
 Rcpp::RObject core_ask_held_rows(SEXP rows, Rcpp::List question) {
-  const auto answer = [&](RHost& host) {
+  return with_host(R_NilValue, [&](RHost& host) {
     WatchedHost watched(host, question);
     return Rcpp::XPtr<HeldRows>(rows)->answer(question, watched);
-  };
-  return with_host(R_NilValue, answer, false);  // workers go on (R/cluster-worker.R)
+  });
 }
 
 // Ctrl-C in a terminal comes to all processes that were started from it. One that answers questions
@@ -295,3 +294,7 @@ void core_heed_interrupts(bool heed) {
 std::string core_checksum(Rcpp::NumericVector x) {
   return hex_of(bsvm::checksum_of(x.begin(), sizeof(double) * static_cast<std::size_t>(x.size())));
 }
+
+// Looks for Ctrl-C and time limits, and leaves by a jump: a call of R and no C++ is around it.
+// [[Rcpp::export(rng = false)]]
+void core_look() { R_CheckUserInterrupt(); }

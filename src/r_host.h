@@ -32,10 +32,11 @@ struct Pace {
 class RHost : public bsvm::TimedHost {
  public:
   using bsvm::TimedHost::progress;
-  // `let_in`: Ctrl-C and time limits are seen also where they are suspended, as with_rows() does.
-  explicit RHost(SEXP verbose, bool let_in = true)
-      : pace_(verbose), look_(Rcpp::Language("Sys.sleep", 0.0)) {
-    if (let_in) look_ = Rcpp::Language("allowInterrupts", look_);
+  // `let_in`: Ctrl-C and time limits are seen though they are suspended, as with_rows() does.
+  RHost(SEXP verbose, bool let_in) : pace_(verbose) {
+    if (!let_in) return;
+    home_ = Rcpp::Environment::namespace_env("bsvm");
+    look_ = Rcpp::Language("allowInterrupts", Rcpp::Language("core_look"));
   }
   ~RHost() override {
     if (open_) REprintf("\n");
@@ -69,7 +70,12 @@ class RHost : public bsvm::TimedHost {
  private:
   using Clock = std::chrono::steady_clock;
 
-  static SEXP ask(void* host) { return Rf_eval(static_cast<RHost*>(host)->look_, R_BaseEnv); }
+  static SEXP ask(void* of) {
+    const RHost* host = static_cast<RHost*>(of);
+    if (!Rf_isNull(host->look_)) return Rf_eval(host->look_, host->home_);
+    R_CheckUserInterrupt();
+    return R_NilValue;
+  }
   static SEXP keep(SEXP error, void* host) {
     static_cast<RHost*>(host)->error_ = error;
     return R_NilValue;
@@ -98,16 +104,16 @@ class RHost : public bsvm::TimedHost {
   Pace pace_;
   bool stop_ = false, told_once_ = false, open_ = false;
   size_t longest_ = 0;
-  Rcpp::RObject look_, error_;
+  Rcpp::RObject home_, look_, error_;
   Clock::time_point started_ = Clock::now(), asked_ = started_, told_ = started_;
 };
 
 // Runs `work(host)` as with_core_errors() does. An error that R had for the caller comes before
 // whatever the work made of being stopped.
+// `rows`: what with_rows() has, where interrupts are suspended, or NULL.
 template <class Work>
-auto with_host(SEXP verbose, Work work, bool let_in = true)
-    -> decltype(work(std::declval<RHost&>())) {
-  RHost host(verbose, let_in);
+auto with_host(SEXP verbose, SEXP rows, Work work) -> decltype(work(std::declval<RHost&>())) {
+  RHost host(verbose, !Rf_isNull(rows));
   return with_core_errors([&] {
     try {
       auto out = work(host);
@@ -118,4 +124,9 @@ auto with_host(SEXP verbose, Work work, bool let_in = true)
       throw;
     }
   });
+}
+
+template <class Work>
+auto with_host(SEXP verbose, Work work) -> decltype(work(std::declval<RHost&>())) {
+  return with_host(verbose, R_NilValue, work);
 }

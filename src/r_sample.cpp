@@ -69,7 +69,7 @@ List package(const bsvm::Problem& problem, const bsvm::SampleResult& result,
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_sample(Rcpp::List problem, Rcpp::List model, Rcpp::List options,
                        SEXP rows = R_NilValue) {
-  return with_host(options["verbose"], [&](RHost& host) {
+  return with_host(options["verbose"], rows, [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     const List engine_spec = model["engine"];
     const std::string name = as<std::string>(engine_spec["name"]);

@@ -174,10 +174,10 @@ test_that("nothing that answers errors takes a time limit for one", {
   expect_identical(bsvm:::reason_lost(simpleError("gone")), "gone")
   seen <- NULL
   limited <- function() {
-    setTimeLimit(elapsed = 0.02, transient = TRUE)
+    setTimeLimit(elapsed = 0.2, transient = TRUE)
     on.exit(setTimeLimit())
     seen <<- bsvm:::unless_error({
-      end <- Sys.time() + 0.1
+      end <- Sys.time() + 0.5
       while (Sys.time() < end) sqrt(2)
       "whole"
     }, "error")
@@ -198,6 +198,17 @@ test_that("nothing that answers errors takes a time limit for one", {
   on.exit(bsvm:::drop_spill(spill), add = TRUE)
   local_replace("read_value", limit)
   passed(bsvm:::read_piece(spill, 1L))
+})
+
+test_that("sockets have the user's timeouts again where a limit comes as a fit ends", {
+  worker <- list2env(list(live = TRUE, number = 1))
+  team <- list2env(list(own = FALSE, sockets = TRUE, run = "run", tag = 0, workers = list(worker)))
+  restored <- 0
+  local_replace("next_tag", function(team) "tag")
+  local_replace("send_message", function(...) stop("reached elapsed time limit"))
+  local_replace("restore_timeout", function(worker) restored <<- restored + 1)
+  expect_error(bsvm:::close_team(team), "time limit")
+  expect_identical(restored, 1)
 })
 
 test_that("rows that are counted wrongly are an error", {

@@ -259,19 +259,20 @@ signalled_lines <- c(
   "  })",
   "}, asNamespace('bsvm'))",
   "place <- structure(list(), class = 'signalled')",
-  "result <- vapply(1:200, function(k) {",
+  "control <- bsvm_control(tol = 1e-300)",
+  "result <- vapply(1:100, function(k) {",
   "  left <<- 3",
   "  for (wait in seq_len(17 * k)) list(wait)",
-  "  fit <- bsvm(y ~ ., d, engine = engine_vb(), likelihood = 'hinge', cluster = place)",
-  "  fit$termination",
+  "  bsvm(y ~ ., d, engine = engine_vb(accelerate = FALSE), likelihood = 'hinge', cluster = place,",
+  "       control = control)$termination",
   "}, '')"
 )
 
 test_that("Ctrl-C between two answers ends a fit as Ctrl-C in one does", {
   skip_on_cran()
   skip_on_os("windows")
-  found <- child_result(signalled_lines)
-  expect_identical(found$value, rep("interrupted", 200))
+  found <- child_result(signalled_lines, 600)
+  expect_identical(found$value, rep("interrupted", 100))
 })
 
 test_that("handlers of the caller see what a place warns of, and may leave the fit", {

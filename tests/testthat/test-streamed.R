@@ -612,3 +612,14 @@ test_that("a fit of files is updated by their names", {
   expect_error(predict(fit, "other.csv"), "lacks all variables of the fit: `x`",
                class = "bsvm_error_newdata")
 })
+
+test_that("a time limit ends the core's own work", {
+  d <- cluster_data()
+  limited <- function() {
+    setTimeLimit(elapsed = 1, transient = TRUE)
+    on.exit(setTimeLimit())
+    bsvm(y ~ x, bsvm_source(chunks_of(d)), engine = engine_vb(accelerate = FALSE),
+         likelihood = "hinge", control = bsvm_control(tol = 1e-300, max_passes = 20000L))
+  }
+  expect_identical(class(tryCatch(limited(), error = identity))[1L], "simpleError")
+})
