@@ -26,6 +26,7 @@ constexpr double kFar = 0.1;              // from the identity, of an entry of T
 constexpr double kFarTolerance = 0.4;   // and of those that only say how much lies there
 constexpr double kOtherCurvature = 3;    // in theta: memory is of no use as far
 constexpr double kNodeDifference = 0.1;  // in theta, of climbed nodes
+constexpr Index kMany = 768;             // columns
 const double kRoot2 = std::sqrt(2.0);
 
 // Lower triangle by columns, the diagonal times `unit`.
@@ -44,6 +45,11 @@ Mat unpack(ConstVecRef x, double unit, Index p) {
     out(j, j) *= unit;
   }
   return out;
+}
+
+// L x. Of many columns Eigen's product takes long, and asks nobody meanwhile.
+Mat product(const Mat& l, const Mat& x, Host& host) {
+  return l.rows() > kMany ? lower_times(l, x, host) : lower_product(l, x);
 }
 
 // Is T far from the identity?
@@ -153,9 +159,12 @@ Node DenseAscent::at(ConstVecRef theta, const Node& from) {
 // mean (A + D - D_0)^{-1} A mu. Where that is no precision, q as it was.
 DenseAscent::Point DenseAscent::moved(const Node& from, ConstVecRef theta) {
   Point to{from.state, Mat(), theta, Vec(), kNothing, Vec()};
-  const Mat root = inverse_lower(from.state.inverse_factor(), host_);
+  const Index p = from.state.layout.p;
+  Mat root = Mat::Identity(p, p);
+  solve_lower(from.state.inverse_factor(), root);
   const Vec linear = root * (root.transpose() * from.state.mean());
-  Mat precision = lower_times(root, root.transpose(), host_);
+  Mat precision = Mat::Zero(p, p);
+  add_square(root, precision);
   precision.diagonal() -= side_.precision(to.state);
   side_.fix_priors(to.state, theta);
   precision.diagonal() += side_.precision(to.state);
@@ -231,7 +240,7 @@ void DenseAscent::restart(bool climbing, Point& at) {
   if (climbing) memory_.forget();
   if (!memory_.empty()) {
     memory_.cut(at.theta.size());
-    turn = lower_times(turn, inverse_lower(reference_, host_), host_);
+    turn = divided_lower(turn, reference_);
   }
   refer_to(turn, at);
   settle(at);
@@ -251,19 +260,20 @@ bool DenseAscent::finished(const Point& at, double gain, double tolerance) {
 // and (lower triangle of) times T'.
 void DenseAscent::refer_to(const Mat& turn, Point& at) {
   const Index p = turn.rows(), m = p * (p + 1) / 2;
-  const Mat back = memory_.empty() ? Mat() : inverse_lower(turn, host_);
+  const Mat inverse = p > kMany && !memory_.empty() ? inverse_lower(turn, host_) : Mat();
   const auto step = [&](ConstVecRef x) {
     Vec out = x;
-    out.head(p) = transposed_product(back, x.head(p));
-    const Mat rows =
-        transposed_times(back, unpack(x.segment(p, m), 1 / kRoot2, p).transpose(), host_);
+    solve_transposed(turn, out.head(p));
+    Mat rows = unpack(x.segment(p, m), 1 / kRoot2, p).transpose();
+    if (p > kMany) rows = transposed_times(inverse, rows, host_);
+    else solve_transposed(turn, rows);
     pack(rows.transpose(), kRoot2, out.segment(p, m));
     return out;
   };
   const auto gradient = [&](ConstVecRef x) {
     Vec out = x;
     out.head(p) = lower_product(turn, x.head(p));
-    const Mat rows = lower_times(turn, unpack(x.segment(p, m), kRoot2, p).transpose(), host_);
+    const Mat rows = product(turn, unpack(x.segment(p, m), kRoot2, p).transpose(), host_);
     pack(rows.transpose(), 1 / kRoot2, out.segment(p, m));
     return out;
   };
@@ -279,7 +289,7 @@ bool DenseAscent::go(const Point& from, const Vec& step, Point& to) {
   if (!(to.turn.diagonal().array() > (1 - kLongest) * from.turn.diagonal().array()).all())
     return false;
   to.state.mean() += transposed_product(reference_, step.head(p));
-  to.state.inverse_factor() = lower_times(to.turn, reference_, host_);
+  to.state.inverse_factor() = product(to.turn, reference_, host_);
   to.theta += step.tail(from.theta.size()).cwiseQuotient(theta_scale_);
   return settle(to);
 }
@@ -305,9 +315,9 @@ bool DenseAscent::look(bool climbing, Point& at) {
   at.gradient.head(p) = lower_product(reference_, side_.gradient(at.state, sums_));
   Mat found = symmetric(sums_.weight());
   found.diagonal() += prior;
-  const Mat half = lower_times(reference_, found, host_);
-  found = lower_times(reference_, half.transpose(), host_);
-  found = -lower_times(at.turn, found, host_);
+  const Mat half = product(reference_, found, host_);
+  found = product(reference_, half.transpose(), host_);
+  found = -product(at.turn, found, host_);
   found.diagonal() += at.turn.diagonal().cwiseInverse();
   pack(found, 1 / kRoot2, at.gradient.segment(p, m));
   if (climbing) at.gradient.tail(at.theta.size()) = (at.pull + at.shared).cwiseQuotient(theta_scale_);
