@@ -619,7 +619,7 @@ test_that("a time limit ends the core's own work", {
     setTimeLimit(elapsed = 1, transient = TRUE)
     on.exit(setTimeLimit())
     bsvm(y ~ x, bsvm_source(chunks_of(d)), engine = engine_vb(accelerate = FALSE),
-         likelihood = "hinge", control = bsvm_control(tol = 1e-300, max_passes = 20000L))
+         likelihood = "hinge", control = bsvm_control(tol = 1e-300, max_passes = 100000L))
   }
   expect_identical(class(tryCatch(limited(), error = identity))[1L], "simpleError")
 })
